@@ -1,0 +1,85 @@
+/* alloc.c - the heap behind one door; the countdown to a failure is shared by all threads. */
+#include "base/alloc.h"
+#include "base/status.h"
+
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static atomic_long countdown = -1; /* allocations until the one that fails; negative: none will */
+static atomic_bool has_failed;
+
+static bool should_fail(void)
+{
+    if (atomic_load_explicit(&countdown, memory_order_relaxed) < 0)
+        return false;
+    if (atomic_fetch_sub(&countdown, 1) != 0)
+        return false;
+    atomic_store(&has_failed, true);
+    return true;
+}
+
+static void *checked(void *memory, size_t size)
+{
+    if (!memory)
+        psd_fail(PSD_ENOMEM, "out of memory: %zu bytes are not to be had", size);
+    return memory;
+}
+
+void *psd_alloc(size_t size)
+{
+    return checked(should_fail() ? NULL : malloc(size ? size : 1), size);
+}
+
+void *psd_alloc_zero(size_t count, size_t size)
+{
+    void *memory = should_fail() ? NULL : calloc(count ? count : 1, size ? size : 1);
+    return checked(memory, count * size);
+}
+
+void *psd_alloc_resize(void *old, size_t count, size_t size)
+{
+    bool refused = should_fail() || (size && count > SIZE_MAX / size);
+    size_t bytes = count * size;
+
+    return checked(refused ? NULL : realloc(old, bytes ? bytes : 1), bytes);
+}
+
+void *psd_alloc_copy(const void *from, size_t size)
+{
+    void *memory = psd_alloc(size);
+    if (memory && size)
+        memcpy(memory, from, size);
+    return memory;
+}
+
+char *psd_alloc_text(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    int length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    char *text = psd_alloc((size_t)(length < 0 ? 0 : length) + 1);
+    if (!text)
+        return NULL;
+    text[0] = 0;
+    va_start(args, format);
+    vsnprintf(text, (size_t)(length < 0 ? 0 : length) + 1, format, args);
+    va_end(args);
+    return text;
+}
+
+void psd_alloc_free(void *memory)
+{
+    free(memory);
+}
+
+bool psd_alloc_fail_at(long n)
+{
+    atomic_store(&countdown, n);
+    return atomic_exchange(&has_failed, false);
+}

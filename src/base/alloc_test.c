@@ -1,0 +1,67 @@
+/* alloc_test.c - memory comes, or fails when told to. */
+#include "base/alloc.h"
+#include "base/status.h"
+#include "test.h"
+
+#include <stdint.h>
+
+static void nothing_is_still_something(void)
+{
+    void *memory = psd_alloc(0);
+
+    CHECK(memory);
+    psd_alloc_free(memory);
+    psd_alloc_free(NULL);
+}
+
+static void zeroed_memory_is_zero(void)
+{
+    unsigned char *bytes = psd_alloc_zero(100, 3);
+
+    CHECK(bytes);
+    for (int i = 0; i < 300; i++)
+        CHECK(bytes[i] == 0);
+    psd_alloc_free(bytes);
+}
+
+static void sizes_that_overflow_are_refused(void)
+{
+    char *kept = psd_alloc_copy("kept", 5);
+
+    CHECK(!psd_alloc_zero(SIZE_MAX / 2, 3));
+    CHECK(!psd_alloc_resize(kept, SIZE_MAX / 2, 3));
+    CHECK_TEXT("kept", kept);
+    psd_alloc_free(kept);
+}
+
+static void text_is_made_as_by_printf(void)
+{
+    char *text = psd_alloc_text("%s[%d]", "conv1", 7);
+
+    CHECK_TEXT("conv1[7]", text);
+    psd_alloc_free(text);
+}
+
+static void the_chosen_allocation_fails_and_the_others_do_not(void)
+{
+    psd_alloc_fail_at(1);
+    void *first = psd_alloc(1);
+    void *second = psd_alloc(1);
+    void *third = psd_alloc(1);
+
+    CHECK(first && !second && third);
+    CHECK(strstr(psd_error(), "out of memory"));
+    CHECK(psd_alloc_fail_at(-1));
+    CHECK(!psd_alloc_fail_at(-1));
+    psd_alloc_free(first);
+    psd_alloc_free(third);
+}
+
+int main(int argc, char **argv)
+{
+    RUN(nothing_is_still_something)
+    RUN(zeroed_memory_is_zero)
+    RUN(sizes_that_overflow_are_refused)
+    RUN(text_is_made_as_by_printf)
+    RUN(the_chosen_allocation_fails_and_the_others_do_not)
+}

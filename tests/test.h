@@ -1,0 +1,106 @@
+/* test.h - the whole test framework.
+ *
+ *     static void a_sentence_about_the_unit(void) { CHECK(1 + 1 == 2); }
+ *     int main(int argc, char **argv) { RUN(a_sentence_about_the_unit) }
+ *
+ * Each test runs in a process of its own, so that one that crashes, hangs or leaks is one failed
+ * test. A test is reported as a line "ok NAME", "FAIL NAME" or "skip NAME: REASON", which
+ * tools/run-tests counts. With arguments only the tests named there run, in this process, for the
+ * debugger. */
+#ifndef PSD_TESTS_TEST_H
+#define PSD_TESTS_TEST_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "poseidon/status.h"
+
+enum { TEST_SKIPPED = 77, TEST_SECONDS = 300 };
+
+static bool test_failed;
+static const char *test_name = "";
+
+#define TEST_FAIL(...)                                                             \
+    (fprintf(stderr, "%s:%d: ", __FILE__, __LINE__), fprintf(stderr, __VA_ARGS__), \
+     fputc('\n', stderr), _exit(1))
+
+#define CHECK(condition)                 \
+    do {                                 \
+        if (!(condition))                \
+            TEST_FAIL("%s", #condition); \
+    } while (0)
+
+#define CHECK_STATUS(expected, call)                                                               \
+    do {                                                                                           \
+        psd_status got_ = (call), want_ = (expected);                                              \
+        if (got_ != want_)                                                                         \
+            TEST_FAIL("%s: %s, not %s (%s)", #call, psd_status_name(got_), psd_status_name(want_), \
+                      psd_error());                                                                \
+    } while (0)
+
+#define CHECK_OK(call) CHECK_STATUS(PSD_OK, call)
+
+#define CHECK_TEXT(expected, text)                                                     \
+    do {                                                                               \
+        const char *got_ = (text), *want_ = (expected);                                \
+        if (!got_ || strcmp(got_, want_) != 0)                                         \
+            TEST_FAIL("%s: \"%s\", not \"%s\"", #text, got_ ? got_ : "(null)", want_); \
+    } while (0)
+
+#define CHECK_NEAR(value, expected, tolerance)                     \
+    do {                                                           \
+        double got_ = (double)(value), want_ = (double)(expected); \
+        if (!(fabs(got_ - want_) <= (double)(tolerance)))          \
+            TEST_FAIL("%s: %.9g, not %.9g", #value, got_, want_);  \
+    } while (0)
+
+/* Ends the test as one that cannot run here, for the reason given. */
+#define SKIP(...)                                                                        \
+    (printf("skip %s: ", test_name), printf(__VA_ARGS__), putchar('\n'), fflush(stdout), \
+     _exit(TEST_SKIPPED))
+
+#define RUN(test) test_run(#test, test, argc, argv);
+
+static inline void test_run(const char *name, void (*test)(void), int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], name) == 0)
+            test();
+    }
+    if (argc > 1)
+        return;
+
+    test_name = name;
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(TEST_SECONDS);
+        test();
+        exit(0);
+    }
+    int status = 1;
+    if (child < 0 || waitpid(child, &status, 0) != child)
+        status = 1;
+    if (WIFSIGNALED(status))
+        fprintf(stderr, "%s: ended by signal %d\n", name, WTERMSIG(status));
+    bool skipped = WIFEXITED(status) && WEXITSTATUS(status) == TEST_SKIPPED;
+    if (!skipped)
+        printf("%s %s\n", status == 0 ? "ok" : "FAIL", name);
+    test_failed |= status != 0 && !skipped;
+}
+
+/* Lets main end without a return statement and the program still fail. */
+__attribute__((destructor)) static void test_end(void)
+{
+    if (test_failed) {
+        fflush(NULL);
+        _exit(1);
+    }
+}
+
+#endif
