@@ -1,109 +1,292 @@
-# make                 the libraries and the poseidon command
+# make                 the libraries, the poseidon command and the examples
 # make demo            a first look: an old net with a mistake, corrected and upgraded
 # make unit            every *_test.c beside the sources, one program each
-# make test            all of that and the whole-system tests
+# make test            all of that, the whole-system tests, old fuzz finds, examples, installation
 # make SAN=thread unit the same under a sanitizer (address,undefined or thread)
-# make check           format, layers, headers, exports, clang-tidy
-# make fuzz            every fuzz target for SECONDS=20 each
+# make check           format, layers, headers, exports, manual pages, clang-tidy
+# make fuzz            every fuzz target for SECONDS=20
 # make bench           the tables of bench/
 # make install         into PREFIX=/usr/local (DESTDIR is respected)
+# make uninstall       takes it away again
 # make clean           removes build/
 #
-# Sources, tests, fuzz targets and examples are found by their place and name; adding one needs no
-# edit here. Each target first installs the Debian packages it lacks (tools/packages).
+# Sources, tests, fuzz targets, benchmarks and examples are found by their place and name; adding
+# one needs no edit here. Each target first installs the Debian packages it lacks (tools/packages;
+# SETUP=no leaves the machine as it is). CC, OPT, CFLAGS, CPPFLAGS and LDFLAGS are respected, V=1
+# shows whole commands, WERROR= lets warnings pass. Builds with another CC, SAN or OPT live side by
+# side in build/.
 
-PREFIX  ?= /usr/local
-SECONDS ?= 20
+# --- choices -------------------------------------------------------------------------------------
+PREFIX     ?= /usr/local
+override PREFIX := $(abspath $(PREFIX))
+BINDIR     ?= $(PREFIX)/bin
+LIBDIR     ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+DATADIR    ?= $(PREFIX)/share
+SECONDS    ?= 20
+OPT        ?= -O2 -g
+WERROR     ?= -Werror
 ifeq ($(origin CC),default)
 CC := gcc
 endif
-AR := ar
+CLANG_FORMAT ?= clang-format
+CLANG_TIDY   ?= clang-tidy
+ifeq ($(MAKELEVEL),0)
+MAKEFLAGS += -j$(shell nproc) # a -j on the command line wins
+endif
+
 comma := ,
-BUILD := build/$(notdir $(firstword $(CC)))$(if $(SAN),-$(subst $(comma),-,$(SAN)))
+space := $(subst ,, )
+BUILD := $(notdir $(CC)) $(subst $(comma), ,$(SAN)) $(patsubst -%,%,$(filter-out -O2 -g,$(OPT)))
+BUILD := build/$(subst $(space),-,$(strip $(BUILD)))
 GEN   := $(BUILD)/gen
 
-VERSION := $(shell sed -n 's/^.define PSD_VERSION  *"\(.*\)"/\1/p' include/poseidon/status.h)
-SOVERSION := $(basename $(VERSION)) # before 1.0 every minor release changes the soname
+VERSION   := $(shell sed -n 's/^.define PSD_VERSION  *"\(.*\)"/\1/p' include/poseidon/status.h)
+SOVERSION := $(basename $(VERSION))
+# Before 1.0 every minor release changes the soname.
 
+# --- flags ---------------------------------------------------------------------------------------
+# Results are part of the contract, to the bit: -ffp-contract=off is in, -ffast-math stays out.
 WARN := -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wdouble-promotion -Wshadow \
         -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla -Wformat=2 -Wcast-qual \
-        -Wwrite-strings -Werror
-OPT  ?= -O2 -g
+        -Wwrite-strings $(WERROR)
+SANITIZE := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+FORTIFY  := $(if $(SAN)$(findstring FORTIFY,$(CFLAGS) $(CPPFLAGS)),,\
+            $(if $(filter -O1 -O2 -O3 -Os,$(OPT)),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
 BASE := -std=c17 $(OPT) -ffp-contract=off -D_GNU_SOURCE -fvisibility=hidden -fPIC -pthread \
-        -fstack-protector-strong -Iinclude -Isrc -Itests -isystem $(GEN) -MMD -MP \
-        $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all)
-LINK := -pthread $(if $(SAN),-fsanitize=$(SAN)) -Wl,-z,relro,-z,now
-LIBS := -lprotobuf-c -lm
+        -fstack-protector-strong $(FORTIFY) $(SANITIZE)
+ROOMS  := -Iinclude -Isrc -Itests -isystem $(GEN)
+LINK   := -pthread $(SANITIZE) -Wl,--as-needed,-z,relro,-z,now
+SHARED := -shared $(if $(SAN),,-Wl,-z,defs) -Wl,--version-script=$(GEN)/exports.map
+LIBS   := -lprotobuf-c -lm
 
-COMM_ROOMS := base math device net comm
-SOURCES   := $(filter-out %_test.c %_fuzz.c %_bench.c,$(wildcard src/*/*.c src/*/*/*.c))
-SCHEMAS   := $(wildcard src/*/*.proto)
-GENERATED := $(SCHEMAS:src/%.proto=$(GEN)/%.pb-c.c)
+# --- optional parts: NAME:MODULE, such as ucx:ucx ------------------------------------------------
+# Where pkg-config finds MODULE, the folders src/*/NAME are built and linked, PSD_HAVE_NAME is 1 and
+# `poseidon --version` lists NAME; where not, they are left out and PSD_HAVE_NAME is 0.
+OPTIONAL :=
+name      = $(firstword $(subst :, ,$1))
+module    = $(lastword $(subst :, ,$1))
+PARTS    := $(foreach part,$(OPTIONAL),$(if \
+            $(shell pkg-config --exists $(call module,$(part)) 2>/dev/null && echo yes),$(part)))
+ABSENT   := $(filter-out $(PARTS),$(OPTIONAL))
+upper     = $(shell echo $1 | tr a-z A-Z)
+ifneq ($(PARTS),)
+BASE     += $(shell pkg-config --cflags $(foreach part,$(PARTS),$(call module,$(part))))
+LIBS     += $(shell pkg-config --libs $(foreach part,$(PARTS),$(call module,$(part))))
+endif
+
+# --- what there is -------------------------------------------------------------------------------
+COMM_ROOMS := comm $(shell sed -n 's/^comm://p' src/LAYERS)
+WITHOUT   := $(foreach part,$(ABSENT),$(wildcard src/*/$(call name,$(part))/*.c))
+INSIDE    := $(filter-out $(WITHOUT),$(wildcard src/*/*.c src/*/*/*.c))
+SOURCES   := $(filter-out %_test.c %_fuzz.c,$(INSIDE))
+GENERATED := $(patsubst src/%.proto,$(GEN)/%.pb-c.c,$(wildcard src/*/*.proto))
 OBJECTS   := $(SOURCES:%.c=$(BUILD)/%.o) $(GENERATED:.c=.o)
-LIBRARY   := $(filter-out $(BUILD)/src/cli/%,$(OBJECTS))
+CLI       := $(filter $(BUILD)/src/cli/%,$(OBJECTS))
+LIBRARY   := $(filter-out $(CLI),$(OBJECTS))
 COMM      := $(filter $(COMM_ROOMS:%=$(BUILD)/src/%/%),$(LIBRARY))
-UNITS     := $(patsubst %.c,$(BUILD)/%,$(wildcard src/*/*_test.c src/*/*/*_test.c))
+UNITS     := $(patsubst %.c,$(BUILD)/%,$(filter %_test.c,$(INSIDE)))
 SYSTEMS   := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/*_test.c))
+FUZZERS   := $(patsubst %.c,$(BUILD)/%,$(filter %_fuzz.c,$(INSIDE)))
+REPLAYS   := $(FUZZERS:_fuzz=_replay)
 BENCHES   := $(patsubst %.c,$(BUILD)/%,$(wildcard bench/*.c))
 EXAMPLES  := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
-FUZZERS   := $(patsubst %.c,$(BUILD)/%,$(wildcard src/*/*_fuzz.c src/*/*/*_fuzz.c))
+PROGRAMS  := $(UNITS) $(SYSTEMS) $(FUZZERS) $(BENCHES) $(EXAMPLES) $(BUILD)/tests/replay
+EVERY_C   := $(SOURCES) $(PROGRAMS:$(BUILD)/%=%.c)
+EVERY_H   := $(wildcard include/*/*.h src/*/*.h src/*/*/*.h tests/*.h bench/*.h examples/*.h)
+LIBRARIES := $(BUILD)/libposeidon.so $(BUILD)/libposeidon.a \
+             $(BUILD)/libposeidon-comm.so $(BUILD)/libposeidon-comm.a
 
 .DEFAULT_GOAL := all
-.PHONY: all demo unit test check fuzz bench install clean FORCE
+.PHONY: all demo unit test check fuzz bench install uninstall stage clean ready FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:
+.SHELLFLAGS := -ec
 
-all: $(BUILD)/poseidon $(BUILD)/libposeidon.so $(BUILD)/libposeidon-comm.so $(EXAMPLES)
+all: $(BUILD)/poseidon $(LIBRARIES) $(EXAMPLES)
 
-# --- set-up: the packages of a group are installed when one is missing -----------------------
-ready-%:
-	@tools/setup $*
-.PHONY: ready-build ready-test ready-check ready-fuzz ready-docs ready-bench
-$(BUILD)/ready: tools/packages
-	@tools/setup build
-	@mkdir -p $(@D) && touch $@
-
-# --- what is compiled --------------------------------------------------------------------------
-$(GEN)/%.pb-c.c $(GEN)/%.pb-c.h: src/%.proto | $(BUILD)/ready
-	@mkdir -p $(GEN)
-	protoc-c --proto_path=src --c_out=$(GEN) $<
-
-$(GEN)/%.o: $(GEN)/%.c
-	$(CC) $(BASE) -w -c -o $@ $<
-
-$(BUILD)/%.o: %.c $(GENERATED:.c=.h) | $(BUILD)/ready
-	@mkdir -p $(@D)
-	$(CC) $(BASE) $(WARN) $(CFLAGS) -c -o $@ $<
-
-# The version as it is printed changes with every commit; the file only when the text does.
-$(GEN)/commit.h: FORCE
-	@mkdir -p $(@D)
-	@printf '#define PSD_COMMIT "%s"\n' "$$(git describe --always --dirty --exclude '*' 2>/dev/null || echo unknown)" >$@.new
-	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
-$(BUILD)/src/cli/version.o: $(GEN)/commit.h
-
-$(BUILD)/libposeidon.a: $(LIBRARY)
-	@rm -f $@
-	$(AR) rcs $@ $^
-
-$(BUILD)/libposeidon.so: $(LIBRARY) tools/exports.map
-	$(CC) -shared $(LINK) -Wl,-soname,libposeidon.so.$(SOVERSION) \
-	    -Wl,--version-script=tools/exports.map -o $@ $(LIBRARY) $(LIBS)
-$(BUILD)/libposeidon-comm.so: $(COMM) tools/exports.map
-	$(CC) -shared $(LINK) -Wl,-soname,libposeidon-comm.so.$(SOVERSION) \
-	    -Wl,--version-script=tools/exports.map -o $@ $(COMM) -lm
-
-$(BUILD)/poseidon: $(filter $(BUILD)/src/cli/%,$(OBJECTS)) $(BUILD)/libposeidon.a
-	$(CC) $(LINK) -o $@ $^ $(LIBS)
-
-# --- tests ---------------------------------------------------------------------------------------
-$(UNITS) $(SYSTEMS) $(BENCHES): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libposeidon.a
-	$(CC) $(LINK) -o $@ $^ $(LIBS)
-
-unit: $(UNITS)
-	@BUILD=$(BUILD) tools/run-tests $(UNITS)
-
--include $(OBJECTS:.o=.d) $(UNITS:=.d) $(SYSTEMS:=.d) $(BENCHES:=.d)
+demo: $(BUILD)/poseidon
+	@tools/demo $(BUILD)
 
 clean:
 	rm -rf build
+
+# The packages of the targets asked for, in one go.
+ready:
+	@tools/setup build $(filter test check fuzz bench install,$(MAKECMDGOALS)) \
+	    $(if $(findstring clang,$(CC)),llvm)
+
+# $(call say,WORD,THING) announces a command in a short line; V=1 shows the command instead.
+say = $(if $(V),,@printf '  %-5s %s\n' $1 $(2:$(BUILD)/%=%);)
+
+# --- compiling -----------------------------------------------------------------------------------
+COMPILE = $(CC) $(BASE) $(WARN) $(ROOMS) $(CPPFLAGS) $(CFLAGS)
+$(BUILD)/%.o: %.c $(BUILD)/flags | ready $(GENERATED:.c=.h) $(GEN)/config.h
+	@mkdir -p $(@D)
+	$(call say,CC,$<)$(COMPILE) -MD -MP -c -o $@ $<
+
+$(GEN)/%.o: $(GEN)/%.c $(BUILD)/flags
+	$(call say,CC,$<)$(CC) $(BASE) -w -I$(GEN) $(CPPFLAGS) $(CFLAGS) -MD -MP -c -o $@ $<
+
+# protobuf-c calls the first member of each structure base; a field of that name becomes base_.
+$(GEN)/%.pb-c.c $(GEN)/%.pb-c.h: src/%.proto | ready
+	@mkdir -p $(GEN)
+	$(call say,GEN,$<)protoc-c --proto_path=src --c_out=$(GEN) $<
+	@sed -i 's/^  float base;/  float base_;/' $(GEN)/$*.pb-c.h
+	@sed -i 's/, base),/, base_),/' $(GEN)/$*.pb-c.c
+
+# Examples see what users see.
+$(BUILD)/examples/%: private ROOMS := -Iinclude
+
+# All is compiled again when the flags change, and linked again when the list of objects does.
+$(BUILD)/flags: export TEXT = $(COMPILE) $(LINK) $(LDFLAGS)
+$(BUILD)/list: export TEXT = $(OBJECTS) $(LIBS)
+$(BUILD)/flags $(BUILD)/list: FORCE
+	@echo "$$TEXT" | tools/update $@
+
+$(GEN)/config.h: FORCE
+	@{ $(foreach part,$(OPTIONAL),echo '#define PSD_HAVE_$(call upper,$(call name,$(part))) \
+	    $(if $(filter $(part),$(PARTS)),1,0)';) \
+	    echo '#define PSD_FEATURES "$(foreach part,$(PARTS),$(call name,$(part)))"'; } | \
+	    tools/update $@
+
+$(GEN)/commit.h: FORCE
+	@commit=$$(git describe --always --dirty --exclude '*' 2>/dev/null || echo unknown); \
+	    echo "#define PSD_COMMIT \"$$commit\"" | tools/update $@
+$(BUILD)/src/cli/version.o: $(GEN)/commit.h
+
+# --- linking -------------------------------------------------------------------------------------
+$(BUILD)/libposeidon.a: $(LIBRARY) $(BUILD)/list
+$(BUILD)/libposeidon-comm.a: $(COMM) $(BUILD)/list
+$(BUILD)/%.a:
+	@rm -f $@
+	$(call say,AR,$@)$(AR) rcs $@ $(filter %.o,$^)
+
+$(BUILD)/libposeidon.so: $(LIBRARY) $(BUILD)/list $(GEN)/exports.map
+$(BUILD)/libposeidon-comm.so: $(COMM) $(BUILD)/list $(GEN)/exports.map
+$(BUILD)/%.so:
+	$(call say,LD,$@)$(CC) $(SHARED) $(LINK) $(LDFLAGS) -Wl,-soname,$*.so.$(SOVERSION) -o $@ \
+	    $(filter %.o,$^) $(LIBS)
+	@ln -sf $*.so $@.$(SOVERSION)
+
+# The visibility flags hide what is not PSD_API; this also hides what is not ours.
+$(GEN)/exports.map: FORCE
+	@echo 'POSEIDON_$(SOVERSION) { global: psd_*; local: *; };' | tools/update $@
+
+LINK_PROGRAM = $(call say,LD,$@)$(CC) $(LINK) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) \
+    $(LIBS)
+$(BUILD)/poseidon: $(CLI) $(BUILD)/libposeidon.a
+	$(LINK_PROGRAM)
+$(UNITS) $(SYSTEMS) $(BENCHES): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libposeidon.a
+	$(LINK_PROGRAM)
+$(filter $(BUILD)/src/cli/%,$(UNITS)): $(filter-out %/main.o,$(CLI))
+$(EXAMPLES): %: %.o $(BUILD)/libposeidon.so
+	$(call say,LD,$@)$(CC) $(LINK) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN/..' -o $@ $< -L$(BUILD) -lposeidon
+
+# --- tests ---------------------------------------------------------------------------------------
+export BUILD CC SAN OPT
+unit: $(UNITS) | $(BUILD)/poseidon
+	@tools/run-tests $(UNITS)
+
+test: $(UNITS) $(REPLAYS) $(SYSTEMS) | all
+	@tools/run-tests $(UNITS) $(REPLAYS) $(SYSTEMS) $(EXAMPLES)
+
+bench: $(BENCHES) | $(BUILD)/poseidon
+	@for bench in $(BENCHES) $(wildcard bench/*.sh); do echo "== $$bench"; $$bench || exit 1; done
+
+# A fuzz target is built by clang for libFuzzer and, for make test, into a program that only replays
+# the inputs collected in tests/corpus.
+$(REPLAYS): %_replay: %_fuzz.o $(BUILD)/tests/replay.o $(BUILD)/libposeidon.a
+	$(LINK_PROGRAM)
+fuzz: ready
+	@$(MAKE) --no-print-directory fuzzing \
+	    CC=clang SAN=fuzzer-no-link,address,undefined BUILD=build/fuzz
+fuzzing: $(FUZZERS:=.run)
+$(FUZZERS): %: %.o $(BUILD)/libposeidon.a
+	$(call say,LD,$@)$(CC) -fsanitize=fuzzer $(LINK) $(LDFLAGS) -o $@ $^ $(LIBS)
+$(FUZZERS:=.run): %.run: %
+	@tools/run-fuzz $(SECONDS) $<
+.PHONY: fuzzing $(FUZZERS:=.run)
+
+# --- what reviewers need not look for ------------------------------------------------------------
+CHECKS := format layers headers exports man tidy
+check: $(CHECKS:%=check-%)
+	@tools/shape
+check-format: ready
+	$(call say,CHECK,$(@:check-%=%))$(CLANG_FORMAT) --dry-run -Werror $(EVERY_C) $(EVERY_H)
+check-layers:
+	$(call say,CHECK,$(@:check-%=%))tools/check-layers
+check-headers: ready | $(GENERATED) $(GEN)/config.h
+	$(call say,CHECK,$(@:check-%=%))CC='$(CC)' tools/check-headers -isystem $(GEN)
+check-exports: $(LIBRARIES)
+	$(call say,CHECK,$(@:check-%=%))tools/check-exports $(BUILD)
+check-man:
+	$(call say,CHECK,$(@:check-%=%))tools/check-man
+check-tidy: $(EVERY_C:%.c=$(BUILD)/%.tidy)
+.PHONY: $(CHECKS:%=check-%)
+
+# The object stands for the headers: it is newer when one of them changed.
+$(BUILD)/%.tidy: %.c $(BUILD)/%.o .clang-tidy | ready
+	$(call say,TIDY,$<)$(CLANG_TIDY) --quiet $< -- $(BASE) $(WARN) $(ROOMS) $(CPPFLAGS) \
+	    >$@.log 2>&1 || { grep -v 'warnings* generated' $@.log; exit 1; }
+	@mv $@.log $@
+
+# --- installing: all is laid out in a stage; its list of files goes along, for uninstall ----------
+STAGE    := $(BUILD)/stage
+STAGELIB := $(STAGE)$(LIBDIR)
+SHARE    := $(STAGE)$(DATADIR)
+MANIFEST := $(DATADIR)/poseidon/installed
+PAGES    := $(patsubst docs/man/%.md,$(BUILD)/man/%,$(wildcard docs/man/*.md))
+FILL      = sed -e 's|@PREFIX@|$(PREFIX)|g; s|@LIBDIR@|$(LIBDIR)|g' \
+            -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|g' \
+            -e 's|@VERSION@|$(VERSION)|g; s|@SOVERSION@|$(SOVERSION)|g' \
+            -e "s|@HEADERS@|$$(realpath -m --relative-to=$(LIBDIR)/cmake/Poseidon $(INCLUDEDIR))|g"
+
+$(BUILD)/man/%: docs/man/%.md $(BUILD)/poseidon tools/manpage | ready
+	@mkdir -p $(@D)
+	$(call say,MAN,$<)tools/manpage $(BUILD)/poseidon $< $(VERSION) >$@
+
+stage: all $(PAGES)
+	@rm -rf $(STAGE)
+	@mkdir -p $(STAGELIB)/pkgconfig $(STAGELIB)/cmake/Poseidon $(SHARE)/poseidon \
+	    $(SHARE)/bash-completion/completions $(SHARE)/zsh/site-functions \
+	    $(SHARE)/fish/vendor_completions.d
+	@install -D -t $(STAGE)$(BINDIR) $(BUILD)/poseidon
+	@names=$$($(BUILD)/poseidon help --names); \
+	    for name in $$names; do ln -s poseidon $(STAGE)$(BINDIR)/$$name; done
+	@install -D -m 644 -t $(STAGE)$(INCLUDEDIR)/poseidon include/poseidon/*.h
+	@install -m 644 -t $(STAGELIB) $(filter %.a,$(LIBRARIES))
+	@for library in $(notdir $(filter %.so,$(LIBRARIES))); do \
+	    install $(BUILD)/$$library $(STAGELIB)/$$library.$(VERSION); \
+	    ln -s $$library.$(VERSION) $(STAGELIB)/$$library.$(SOVERSION); \
+	    ln -s $$library.$(SOVERSION) $(STAGELIB)/$$library; \
+	done
+	@for file in pkgconfig/poseidon.pc pkgconfig/poseidon-comm.pc \
+	    cmake/Poseidon/PoseidonConfig.cmake cmake/Poseidon/PoseidonConfigVersion.cmake; do \
+	    $(FILL) tools/install/$${file##*/}.in >$(STAGELIB)/$$file; \
+	done
+	@for page in $(PAGES); do install -D -m 644 -t $(SHARE)/man/man$${page##*.} $$page; done
+	@$(BUILD)/poseidon completion bash >$(SHARE)/bash-completion/completions/poseidon
+	@$(BUILD)/poseidon completion zsh >$(SHARE)/zsh/site-functions/_poseidon
+	@$(BUILD)/poseidon completion fish >$(SHARE)/fish/vendor_completions.d/poseidon.fish
+	@touch $(STAGE)$(MANIFEST)
+	@cd $(STAGE) && find . ! -type d | sed 's/^\.//' | sort >.$(MANIFEST)
+	@chmod -R go=u-w $(STAGE)
+
+# Only root can refresh the linker's cache, and only for root's places is there one.
+install: stage
+	@umask 022; mkdir -p '$(DESTDIR)/'; cp -RP --remove-destination $(STAGE)/. '$(DESTDIR)/'
+	@[ -n '$(DESTDIR)' ] || ldconfig 2>/dev/null || true
+	@echo 'installed below $(DESTDIR)$(PREFIX)'
+
+uninstall:
+	@[ -f '$(DESTDIR)$(MANIFEST)' ] || \
+	    { echo 'there is no installation below $(DESTDIR)$(PREFIX)'; exit 1; }
+	@sed 's|^|$(DESTDIR)|' '$(DESTDIR)$(MANIFEST)' | xargs -d '\n' rm -f
+	@for folder in $(DATADIR)/poseidon $(INCLUDEDIR)/poseidon $(LIBDIR)/cmake/Poseidon; do \
+	    rmdir --ignore-fail-on-non-empty "$(DESTDIR)$$folder"; \
+	done
+	@[ -n '$(DESTDIR)' ] || ldconfig 2>/dev/null || true
+	@echo 'removed from $(DESTDIR)$(PREFIX)'
+
+-include $(OBJECTS:.o=.d) $(PROGRAMS:=.d)

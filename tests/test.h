@@ -10,11 +10,13 @@
 #ifndef PSD_TESTS_TEST_H
 #define PSD_TESTS_TEST_H
 
+#include <ftw.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -64,7 +66,50 @@ static const char *test_name = "";
     (printf("skip %s: ", test_name), printf(__VA_ARGS__), putchar('\n'), fflush(stdout), \
      _exit(TEST_SKIPPED))
 
+/* A folder of the test's own, made with the first call and removed when the test ends well. */
+static inline const char *test_folder(void);
+
+/* A path in that folder; good until the next call but three. */
+static inline const char *test_path(const char *name);
+
 #define RUN(test) test_run(#test, test, argc, argv);
+
+static char test_folder_name[200];
+
+static inline int test_remove_one(const char *path, const struct stat *info, int kind,
+                                  struct FTW *place)
+{
+    (void)info, (void)kind, (void)place;
+    return remove(path);
+}
+
+static inline void test_remove_folder(void)
+{
+    nftw(test_folder_name, test_remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static inline const char *test_folder(void)
+{
+    const char *parent = getenv("TMPDIR");
+
+    if (*test_folder_name)
+        return test_folder_name;
+    snprintf(test_folder_name, sizeof test_folder_name, "%s/poseidon-test.XXXXXX",
+             parent ? parent : "/tmp");
+    if (!mkdtemp(test_folder_name) || atexit(test_remove_folder))
+        TEST_FAIL("no folder can be made in %s", parent ? parent : "/tmp");
+    return test_folder_name;
+}
+
+static inline const char *test_path(const char *name)
+{
+    static char paths[4][400];
+    static unsigned turn;
+    char *path = paths[turn++ % 4];
+
+    snprintf(path, sizeof paths[0], "%s/%s", test_folder(), name);
+    return path;
+}
 
 static inline void test_run(const char *name, void (*test)(void), int argc, char **argv)
 {
@@ -80,8 +125,9 @@ static inline void test_run(const char *name, void (*test)(void), int argc, char
     pid_t child = fork();
     if (child == 0) {
         alarm(TEST_SECONDS);
+        test_failed = false;
         test();
-        exit(0);
+        exit(0); /* NOLINT(concurrency-mt-unsafe): no other thread is left by now */
     }
     int status = 1;
     if (child < 0 || waitpid(child, &status, 0) != child)

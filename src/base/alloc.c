@@ -34,10 +34,19 @@ void *psd_alloc(size_t size)
     return checked(should_fail() ? NULL : malloc(size ? size : 1), size);
 }
 
+void *psd_alloc_aligned(size_t alignment, size_t size)
+{
+    size_t rounded = (size + alignment - 1) / alignment * alignment;
+    bool refused = should_fail() || size > SIZE_MAX - alignment;
+
+    return checked(refused ? NULL : aligned_alloc(alignment, size ? rounded : alignment), size);
+}
+
 void *psd_alloc_zero(size_t count, size_t size)
 {
-    void *memory = should_fail() ? NULL : calloc(count ? count : 1, size ? size : 1);
-    return checked(memory, count * size);
+    bool refused = should_fail() || (size && count > SIZE_MAX / size);
+
+    return checked(refused ? NULL : calloc(count ? count : 1, size ? size : 1), count * size);
 }
 
 void *psd_alloc_resize(void *old, size_t count, size_t size)

@@ -15,6 +15,9 @@
 /* Bytes that are not yet written; at least one, so that NULL always means failure. */
 void *psd_alloc(size_t size);
 
+/* The same at an address that is a multiple of `alignment`, a power of two. */
+void *psd_alloc_aligned(size_t alignment, size_t size);
+
 /* An array of zero bytes; NULL also when count * size does not fit into a size_t. */
 void *psd_alloc_zero(size_t count, size_t size);
 

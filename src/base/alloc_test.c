@@ -24,11 +24,27 @@ static void zeroed_memory_is_zero(void)
     psd_alloc_free(bytes);
 }
 
+static void aligned_memory_is_aligned_and_whole(void)
+{
+    static const size_t alignments[] = {16, 64, 4096, 2 << 20};
+    static const size_t sizes[] = {0, 1, 64, 100, 5000};
+
+    for (size_t i = 0; i < sizeof alignments / sizeof *alignments; i++) {
+        for (size_t j = 0; j < sizeof sizes / sizeof *sizes; j++) {
+            unsigned char *bytes = psd_alloc_aligned(alignments[i], sizes[j]);
+            CHECK(bytes && (uintptr_t)bytes % alignments[i] == 0);
+            memset(bytes, 1, sizes[j]);
+            psd_alloc_free(bytes);
+        }
+    }
+}
+
 static void sizes_that_overflow_are_refused(void)
 {
     char *kept = psd_alloc_copy("kept", 5);
 
     CHECK(!psd_alloc_zero(SIZE_MAX / 2, 3));
+    CHECK(!psd_alloc_aligned(64, SIZE_MAX - 62));
     CHECK(!psd_alloc_resize(kept, SIZE_MAX / 2, 3));
     CHECK_TEXT("kept", kept);
     psd_alloc_free(kept);
@@ -57,11 +73,20 @@ static void the_chosen_allocation_fails_and_the_others_do_not(void)
     psd_alloc_free(third);
 }
 
+static void aligned_allocations_are_counted_too(void)
+{
+    psd_alloc_fail_at(0);
+    CHECK(!psd_alloc_aligned(64, 100));
+    CHECK(psd_alloc_fail_at(-1));
+}
+
 int main(int argc, char **argv)
 {
     RUN(nothing_is_still_something)
     RUN(zeroed_memory_is_zero)
+    RUN(aligned_memory_is_aligned_and_whole)
     RUN(sizes_that_overflow_are_refused)
     RUN(text_is_made_as_by_printf)
     RUN(the_chosen_allocation_fails_and_the_others_do_not)
+    RUN(aligned_allocations_are_counted_too)
 }

@@ -17,10 +17,10 @@ psd_status psd_fail(psd_status status, const char *format, ...)
     int length = vsnprintf(draft, sizeof draft, format, args);
     va_end(args);
     if (length < 0)
-        strcpy(draft, "a failure that cannot be put into words");
+        snprintf(draft, sizeof draft, "a failure that cannot be put into words");
     else if ((size_t)length >= sizeof draft)
         memcpy(draft + sizeof draft - sizeof cut, cut, sizeof cut);
-    strcpy(sentence, draft);
+    memcpy(sentence, draft, sizeof sentence);
     return status;
 }
 

@@ -2,6 +2,7 @@
 #include "base/suggest.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { LONGEST = 64 }; /* words beyond this get no suggestion */
@@ -37,18 +38,20 @@ static size_t distance(const char *a, size_t a_length, const char *b, size_t b_l
     return rows[a_length % 3][b_length];
 }
 
+/* One mistake in a short word, one more for every four letters. */
 void psd_suggest_init(struct psd_suggest *suggest, const char *word, size_t length)
 {
-    *suggest = (struct psd_suggest){.word = word, .length = length, .mistakes = length / 3 + 2};
-    if (length < 3)
-        suggest->mistakes = 2;
+    size_t allowed = length < 7 ? 1 : (length + 1) / 4;
+
+    *suggest = (struct psd_suggest){.word = word, .length = length, .mistakes = allowed + 1};
 }
 
 void psd_suggest_offer(struct psd_suggest *suggest, const char *known)
 {
     size_t length = strlen(known);
+    size_t apart = length > suggest->length ? length - suggest->length : suggest->length - length;
 
-    if (suggest->length > LONGEST || length > LONGEST)
+    if (suggest->length > LONGEST || length > LONGEST || apart >= suggest->mistakes)
         return;
     size_t mistakes = distance(suggest->word, suggest->length, known, length);
     if (mistakes < suggest->mistakes && mistakes < length) {
@@ -60,4 +63,12 @@ void psd_suggest_offer(struct psd_suggest *suggest, const char *known)
 const char *psd_suggest_best(const struct psd_suggest *suggest)
 {
     return suggest->best;
+}
+
+const char *psd_suggest_phrase(struct psd_suggest *suggest)
+{
+    if (!suggest->best)
+        return "";
+    snprintf(suggest->phrase, sizeof suggest->phrase, "; did you mean \"%s\"?", suggest->best);
+    return suggest->phrase;
 }

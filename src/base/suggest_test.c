@@ -44,6 +44,16 @@ static void nothing_near_gives_nothing(void)
     CHECK(nearest("") == NULL);
 }
 
+static void the_phrase_ends_a_sentence(void)
+{
+    struct psd_suggest suggest;
+
+    psd_suggest_init(&suggest, "strid", 5);
+    CHECK_TEXT("", psd_suggest_phrase(&suggest));
+    psd_suggest_offer(&suggest, "stride");
+    CHECK_TEXT("; did you mean \"stride\"?", psd_suggest_phrase(&suggest));
+}
+
 static void endless_words_give_nothing(void)
 {
     char word[1000];
@@ -60,5 +70,6 @@ int main(int argc, char **argv)
     RUN(case_does_not_matter)
     RUN(of_two_near_words_the_nearer_wins)
     RUN(nothing_near_gives_nothing)
+    RUN(the_phrase_ends_a_sentence)
     RUN(endless_words_give_nothing)
 }
