@@ -1,0 +1,65 @@
+/* loop.h - one thread that owns state, and the one door to it.
+ *
+ *     any thread                             the loop's thread
+ *
+ *     psd_loop_post ---> [ c b a ] ---------> a(), b(), c()      in the order of posting
+ *     psd_loop_call ---> [   d   ] ---------> d() ---.
+ *          returns <---------------------------------'
+ *                        [ timers ] --------> t()                when their time has come
+ *
+ * State that only the loop's thread touches needs no lock, and its code reads from top to bottom:
+ * everything that happens to it is a function that was posted or a timer. These functions must not
+ * block, for everybody else waits meanwhile.
+ *
+ *     create, start ... stop, destroy       by one thread, the owner
+ *     post, call                            any thread (call: not the loop's own)
+ *     at, cancel                            the loop's thread */
+#ifndef PSD_BASE_LOOP_H
+#define PSD_BASE_LOOP_H
+
+#include "base/timers.h"
+#include "poseidon/status.h"
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct psd_loop;
+
+/* Says that the code after it runs on the loop's thread, and asserts it. */
+#define PSD_ON_LOOP(loop) assert(psd_loop_is_current(loop))
+
+/* Makes a loop that does not run yet. What is posted meanwhile waits for start. */
+psd_status psd_loop_create(struct psd_loop **out);
+
+/* Stops the loop if it runs, and frees it. No other thread may still be in a call. */
+void psd_loop_destroy(struct psd_loop *loop);
+
+/* Starts the thread; a loop runs once in its life. PSD_EINVAL: it was started or stopped before. */
+psd_status psd_loop_start(struct psd_loop *loop);
+
+/* Refuses posts from now on, waits until those made before have run, and ends the thread: no
+ * callback runs afterwards, and timers still set are forgotten. Stopping twice is fine. A loop that
+ * never started drops what was posted. */
+void psd_loop_stop(struct psd_loop *loop);
+
+/* Lets the loop run fn(arg) soon; `arg` is borrowed until then. PSD_EINVAL: the loop is stopped and
+ * fn will not run. */
+psd_status psd_loop_post(struct psd_loop *loop, void (*fn)(void *arg), void *arg);
+
+/* The same, and returns when fn(arg) has run. */
+psd_status psd_loop_call(struct psd_loop *loop, void (*fn)(void *arg), void *arg);
+
+/* Sets `timer` to run fn(arg) at `when_ns` on psd_clock_now's clock, or soon when that has passed;
+ * one that is set already moves. Equal moments run in the order of setting. `timer` is zero before
+ * its first use, and borrowed until it has fired, is cancelled or the loop has stopped. */
+psd_status psd_loop_at(struct psd_loop *loop, uint64_t when_ns, void (*fn)(void *arg), void *arg,
+                       struct psd_timer *timer);
+
+/* After this the timer does not fire; one that is not set stays so. */
+void psd_loop_cancel(struct psd_loop *loop, struct psd_timer *timer);
+
+/* Whether the caller is on the loop's thread. */
+bool psd_loop_is_current(const struct psd_loop *loop);
+
+#endif

@@ -1,0 +1,110 @@
+/* timers.c - the heap: [n] is not after its children [2n] and [2n + 1]. */
+#include "base/timers.h"
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/status.h"
+
+#include <stdbool.h>
+
+void psd_timers_init(struct psd_timers *timers)
+{
+    *timers = (struct psd_timers){.heap = NULL};
+}
+
+void psd_timers_fini(struct psd_timers *timers)
+{
+    psd_alloc_free(timers->heap);
+    psd_timers_init(timers);
+}
+
+static bool is_before(const struct psd_timer *a, const struct psd_timer *b)
+{
+    return a->when_ns != b->when_ns ? a->when_ns < b->when_ns : a->order < b->order;
+}
+
+static void settle(struct psd_timers *timers, size_t place, struct psd_timer *timer)
+{
+    timers->heap[place] = timer;
+    timer->place = place;
+}
+
+/* Moves the hole at `place` up until `timer` may stand in it. */
+static void rise(struct psd_timers *timers, size_t place, struct psd_timer *timer)
+{
+    while (place > 1 && is_before(timer, timers->heap[place / 2])) {
+        settle(timers, place, timers->heap[place / 2]);
+        place /= 2;
+    }
+    settle(timers, place, timer);
+}
+
+/* Moves the hole at `place` down until `timer` may stand in it. */
+static void sink(struct psd_timers *timers, size_t place, struct psd_timer *timer)
+{
+    for (size_t child = 2 * place; child <= timers->count; child = 2 * place) {
+        if (child < timers->count && is_before(timers->heap[child + 1], timers->heap[child]))
+            child++;
+        if (!is_before(timers->heap[child], timer))
+            break;
+        settle(timers, place, timers->heap[child]);
+        place = child;
+    }
+    settle(timers, place, timer);
+}
+
+static psd_status make_room(struct psd_timers *timers)
+{
+    if (timers->count + 1 < timers->room)
+        return PSD_OK;
+    size_t room = timers->room ? 2 * timers->room : 16;
+    struct psd_timer **heap = psd_alloc_resize(timers->heap, room, sizeof *heap);
+    if (!heap)
+        return PSD_ENOMEM;
+    timers->heap = heap;
+    timers->room = room;
+    return PSD_OK;
+}
+
+psd_status psd_timers_set(struct psd_timers *timers, uint64_t when_ns, void (*fn)(void *arg),
+                          void *arg, struct psd_timer *timer)
+{
+    psd_timers_cancel(timers, timer); /* which makes the room that it needs */
+    PSD_TRY(make_room(timers));
+    timer->when_ns = when_ns;
+    timer->order = timers->next_order++;
+    timer->fn = fn;
+    timer->arg = arg;
+    timers->count++;
+    rise(timers, timers->count, timer);
+    return PSD_OK;
+}
+
+void psd_timers_cancel(struct psd_timers *timers, struct psd_timer *timer)
+{
+    size_t hole = timer->place;
+    if (hole == 0)
+        return;
+
+    struct psd_timer *last = timers->heap[timers->count--];
+    timer->place = 0;
+    if (last == timer)
+        return;
+    if (is_before(last, timer)) /* the last may belong above the hole: it is from another branch */
+        rise(timers, hole, last);
+    else
+        sink(timers, hole, last);
+}
+
+uint64_t psd_timers_next(const struct psd_timers *timers)
+{
+    return timers->count ? timers->heap[1]->when_ns : PSD_CLOCK_NEVER;
+}
+
+struct psd_timer *psd_timers_take_due(struct psd_timers *timers, uint64_t now_ns)
+{
+    if (timers->count == 0 || timers->heap[1]->when_ns > now_ns)
+        return NULL;
+    struct psd_timer *timer = timers->heap[1];
+    psd_timers_cancel(timers, timer);
+    return timer;
+}

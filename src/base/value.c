@@ -1,0 +1,242 @@
+/* value.c - reading each kind of value; nothing is stored unless all of the text makes sense. */
+#include "base/value.h"
+#include "base/alloc.h"
+#include "base/suggest.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+_Static_assert(sizeof(size_t) == sizeof(uint64_t), "parse_amount stores both");
+
+enum { SHOWN = 100 }; /* letters of a wrong value that an error repeats */
+
+struct unit {
+    const char *name;
+    uint64_t factor;
+};
+
+static const struct unit sizes[] = {
+    {"", 1},
+    {"B", 1},
+    {"K", UINT64_C(1) << 10},
+    {"KiB", UINT64_C(1) << 10},
+    {"M", UINT64_C(1) << 20},
+    {"MiB", UINT64_C(1) << 20},
+    {"G", UINT64_C(1) << 30},
+    {"GiB", UINT64_C(1) << 30},
+    {"T", UINT64_C(1) << 40},
+    {"TiB", UINT64_C(1) << 40},
+    {NULL, 0},
+};
+
+static const struct unit times[] = {
+    {"ns", 1},
+    {"us", 1000},
+    {"ms", 1000000},
+    {"s", 1000000000},
+    {"m", 60 * UINT64_C(1000000000)},
+    {"min", 60 * UINT64_C(1000000000)},
+    {"h", 3600 * UINT64_C(1000000000)},
+    {NULL, 0},
+};
+
+static bool parse_bool(const char *text, bool *out)
+{
+    static const char *const words[] = {"off", "on", "false", "true", "no", "yes", "0", "1"};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strcasecmp(text, words[i]) == 0) {
+            *out = i % 2;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool parse_int(const struct psd_value *value, const char *text, int64_t *out)
+{
+    char *end;
+
+    errno = 0;
+    int64_t number = strtoll(text, &end, 10);
+    if (errno || end == text || *end || isspace((unsigned char)*text))
+        return false;
+    if (number < value->least || number > value->most)
+        return false;
+    *out = number;
+    return true;
+}
+
+/* A point is a point, whatever the language of the process we are part of. */
+static bool parse_double(const char *text, double *out)
+{
+    char *end;
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+
+    if (!plain)
+        return false;
+    double number = strtod_l(text, &end, plain);
+    freelocale(plain);
+    if (end == text || *end || isspace((unsigned char)*text) || !isfinite(number))
+        return false;
+    *out = number;
+    return true;
+}
+
+static bool parse_amount(const struct unit *units, const char *text, uint64_t *out)
+{
+    char *end;
+
+    if (!isdigit((unsigned char)*text))
+        return false;
+    errno = 0;
+    uint64_t number = strtoull(text, &end, 10);
+    if (errno)
+        return false;
+    while (units->name && strcasecmp(units->name, end) != 0)
+        units++;
+    if (!units->name || number > UINT64_MAX / units->factor)
+        return false;
+    *out = number * units->factor;
+    return true;
+}
+
+static bool parse_time(const char *text, uint64_t *out)
+{
+    if (strcmp(text, "0") == 0) {
+        *out = 0;
+        return true;
+    }
+    return parse_amount(times, text, out);
+}
+
+static bool parse_choice(const char *const *words, const char *text, int *out)
+{
+    for (int i = 0; words[i]; i++) {
+        if (strcasecmp(words[i], text) == 0) {
+            *out = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static psd_status refuse(const struct psd_value *value, const char *text)
+{
+    char accepts[512];
+    struct psd_suggest suggest;
+
+    psd_suggest_init(&suggest, text, strlen(text));
+    for (size_t i = 0; value->words && value->words[i]; i++)
+        psd_suggest_offer(&suggest, value->words[i]);
+    psd_value_accepts(value, accepts, sizeof accepts);
+    return psd_fail(PSD_ECONFIG, "\"%.*s%s\" is not %s%s", SHOWN, text,
+                    strlen(text) > SHOWN ? "..." : "", accepts, psd_suggest_phrase(&suggest));
+}
+
+static psd_status store_text(const char *text, char **field)
+{
+    char *copy = psd_alloc_copy(text, strlen(text) + 1);
+
+    if (!copy)
+        return PSD_ENOMEM;
+    psd_alloc_free(*field);
+    *field = copy;
+    return PSD_OK;
+}
+
+psd_status psd_value_parse(const struct psd_value *value, const char *text, void *base)
+{
+    void *field = (char *)base + value->offset;
+    bool good = false;
+
+    switch (value->kind) {
+    case PSD_VALUE_BOOL:
+        good = parse_bool(text, field);
+        break;
+    case PSD_VALUE_INT:
+        good = parse_int(value, text, field);
+        break;
+    case PSD_VALUE_DOUBLE:
+        good = parse_double(text, field);
+        break;
+    case PSD_VALUE_SIZE:
+        good = parse_amount(sizes, text, field);
+        break;
+    case PSD_VALUE_TIME:
+        good = parse_time(text, field);
+        break;
+    case PSD_VALUE_TEXT:
+        return store_text(text, field);
+    case PSD_VALUE_CHOICE:
+        good = parse_choice(value->words, text, field);
+        break;
+    }
+    return good ? PSD_OK : refuse(value, text);
+}
+
+psd_status psd_value_check(const struct psd_value *value, const char *text)
+{
+    struct psd_value elsewhere = *value;
+    uint64_t field = 0; /* as wide as the widest kind */
+
+    if (value->kind == PSD_VALUE_TEXT)
+        return PSD_OK;
+    elsewhere.offset = 0;
+    return psd_value_parse(&elsewhere, text, &field);
+}
+
+static void list_words(const char *const *words, char *out, size_t size)
+{
+    int used = snprintf(out, size, "one of");
+
+    for (size_t i = 0; words[i] && used >= 0 && (size_t)used < size; i++)
+        used += snprintf(out + used, size - (size_t)used, "%s %s", i ? "," : "", words[i]);
+}
+
+static void write_range(const struct psd_value *value, char *out, size_t size)
+{
+    if (value->least == INT64_MIN && value->most == INT64_MAX)
+        snprintf(out, size, "a whole number");
+    else if (value->most == INT64_MAX)
+        snprintf(out, size, "a whole number of %" PRId64 " or more", value->least);
+    else
+        snprintf(out, size, "a whole number from %" PRId64 " to %" PRId64, value->least,
+                 value->most);
+}
+
+const char *psd_value_accepts(const struct psd_value *value, char *out, size_t size)
+{
+    static const char *const fixed[] = {
+        [PSD_VALUE_BOOL] = "on or off",
+        [PSD_VALUE_DOUBLE] = "a number such as 0.5 or 1e-3",
+        [PSD_VALUE_SIZE] = "a size such as 512, 64K, 2M or 1G",
+        [PSD_VALUE_TIME] = "a time such as 500ms, 10s, 2m or 1h",
+        [PSD_VALUE_TEXT] = "text",
+        [PSD_VALUE_CHOICE] = NULL,
+    };
+
+    if (value->kind == PSD_VALUE_INT)
+        write_range(value, out, size);
+    else if (value->kind == PSD_VALUE_CHOICE)
+        list_words(value->words, out, size);
+    else
+        snprintf(out, size, "%s", fixed[value->kind]);
+    return out;
+}
+
+void psd_value_clear(const struct psd_value *value, void *base)
+{
+    if (value->kind != PSD_VALUE_TEXT)
+        return;
+    char **field = (char **)(void *)((char *)base + value->offset);
+    psd_alloc_free(*field);
+    *field = NULL;
+}
