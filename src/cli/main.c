@@ -1,0 +1,31 @@
+/* main.c - the program: its commands, and the other names it answers to. */
+#include "cli/cli.h"
+#include "cli/streams.h"
+
+#include <unistd.h>
+
+/* In the order of "poseidon help". */
+static const struct psd_command *const commands[] = {
+    &psd_command_print,          &psd_command_upgrade_net,
+    &psd_command_upgrade_solver, &psd_command_config,
+    &psd_command_completion,     &psd_command_help,
+    &psd_command_version,        NULL,
+};
+
+/* "make install" makes links of these. */
+static const struct psd_alias aliases[] = {
+    {"upgrade_net_proto_binary", &psd_command_upgrade_net_proto_binary},
+    {"upgrade_net_proto_text", &psd_command_upgrade_net_proto_text},
+    {"upgrade_solver_proto_text", &psd_command_upgrade_solver_proto_text},
+    {NULL, NULL},
+};
+
+int main(int argc, char **argv)
+{
+    struct psd_cli cli = {.commands = commands, .aliases = aliases, .environment = environ};
+
+    psd_streams_start();
+    cli.out = stdout;
+    cli.err = stderr;
+    return psd_cli_main(&cli, argc, argv);
+}
