@@ -6,10 +6,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-/* "2147483647: warning: " and the newline; the text has the rest of a line. */
-enum { PREFIX_LONGEST = 24, TEXT_SIZE = PSD_LOG_LONGEST - PREFIX_LONGEST };
+enum { TEXT_SIZE = PSD_LOG_LONGEST - PSD_LOG_PREFIX };
 
 static const char *const level_names[] = {"error", "warning", "info", "debug"};
 enum { LEVELS = sizeof level_names / sizeof *level_names };
@@ -36,24 +36,40 @@ void psd_log_sink_fd(void *context, const char *line, size_t length)
     } while (written < 0 && errno == EINTR);
 }
 
-/* Writes "RANK: LEVEL: " as far as they apply; returns its length. */
-static size_t put_prefix(const struct psd_log *log, enum psd_log_level level, char *out)
+/* Writes "RANK: LEVEL: " as far as they apply. */
+static size_t plain_prefix(const struct psd_log *log, enum psd_log_level level, char *out)
 {
     int length = 0;
 
     if (log->rank >= 0)
-        length = snprintf(out, PREFIX_LONGEST, "%d: ", log->rank);
+        length = snprintf(out, PSD_LOG_PREFIX, "%d: ", log->rank);
     if (level <= PSD_LOG_WARNING)
-        length += snprintf(out + length, PREFIX_LONGEST - (size_t)length,
+        length += snprintf(out + length, PSD_LOG_PREFIX - (size_t)length,
                            "%s: ", psd_log_level_name(level));
     return (size_t)length;
+}
+
+/* Programs that take a line apart look for a word, ".cpp:" and a number; none asks which. */
+size_t psd_log_prefix_glog(const struct psd_log *log, enum psd_log_level level, char *out)
+{
+    static const char letters[] = {'E', 'W', 'I', 'I'};
+    struct timespec now;
+    struct tm date;
+    char day[24] = "";
+
+    (void)log;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (localtime_r(&now.tv_sec, &date))
+        strftime(day, sizeof day, "%m%d %H:%M:%S", &date);
+    return (size_t)snprintf(out, PSD_LOG_PREFIX, "%c%s.%06ld %5ld poseidon.cpp:1] ", letters[level],
+                            day, now.tv_nsec / 1000, (long)gettid());
 }
 
 /* Hands the text to the sink line by line; a newline at its end is not another, empty line. */
 static void send_lines(struct psd_log *log, enum psd_log_level level, const char *text)
 {
     char line[PSD_LOG_LONGEST + 1];
-    size_t prefix = put_prefix(log, level, line);
+    size_t prefix = (log->prefix ? log->prefix : plain_prefix)(log, level, line);
 
     pthread_mutex_lock(&log->lock);
     do {

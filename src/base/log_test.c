@@ -50,6 +50,24 @@ static void a_rank_comes_first(void)
     psd_log_fini(&log);
 }
 
+static void lines_can_begin_as_those_of_glog(void)
+{
+    struct kept kept = {.length = 0};
+    struct psd_log log;
+    char level, rest[100];
+    int month, day, hour, minute, second, micros, thread;
+
+    psd_log_init(&log, PSD_LOG_INFO, 3, keep, &kept);
+    log.prefix = psd_log_prefix_glog;
+    psd_log_warning(&log, "late");
+    CHECK(sscanf(kept.text, "%c%2d%2d %2d:%2d:%2d.%6d %d %99[^\n]", &level, &month, &day, &hour,
+                 &minute, &second, &micros, &thread, rest) == 9);
+    CHECK(level == 'W' && month >= 1 && month <= 12 && day >= 1 && day <= 31 && hour < 24);
+    CHECK(thread == getpid());
+    CHECK_TEXT("poseidon.cpp:1] late", rest);
+    psd_log_fini(&log);
+}
+
 static void less_urgent_messages_are_not_shown(void)
 {
     static const int lines[] = {1, 2, 3, 4};
@@ -179,6 +197,7 @@ int main(int argc, char **argv)
 {
     RUN(only_errors_and_warnings_say_what_they_are)
     RUN(a_rank_comes_first)
+    RUN(lines_can_begin_as_those_of_glog)
     RUN(less_urgent_messages_are_not_shown)
     RUN(no_log_is_silent)
     RUN(several_lines_each_have_the_prefix)

@@ -6,6 +6,7 @@
 #include "base/thread.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 /* One psd_pool_each in progress, on its caller's stack. */
@@ -35,10 +36,35 @@ struct psd_pool {
     struct psd_list jobs;    /* owned */
     bool is_closing;
     bool shares_batches; /* set once: whether helpers take indices */
+    atomic_uint changes; /* counts what a thread may wait for; written with the lock held */
 
     size_t helper_count; /* owner only */
     pthread_t helpers[]; /* owner only */
 };
+
+/* Tells the core that this thread only looks. */
+static void breathe(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+}
+
+/* Waits until something may have changed. Waking a thread takes longer than many a batch, so this looks
+ * for a while before it sleeps. The lock is held before and after. */
+static void wait_for_change(struct psd_pool *pool, pthread_cond_t *cond)
+{
+    enum { LOOKS = 2000 };
+    unsigned seen = atomic_load(&pool->changes);
+
+    pthread_mutex_unlock(&pool->lock);
+    for (int i = 0; i < LOOKS && atomic_load_explicit(&pool->changes, memory_order_relaxed) == seen;
+         i++)
+        breathe();
+    pthread_mutex_lock(&pool->lock);
+    if (atomic_load(&pool->changes) == seen)
+        pthread_cond_wait(cond, &pool->lock);
+}
 
 /* Remembers the failure if it is the lowest so far; takes `sentence`. The lock is held. */
 static void keep_failure(struct batch *batch, size_t index, psd_status status, char *sentence)
@@ -68,8 +94,10 @@ static void run_index(struct psd_pool *pool, struct batch *batch)
 
     if (status != PSD_OK)
         keep_failure(batch, index, status, sentence);
-    if (--batch->unfinished == 0)
+    if (--batch->unfinished == 0) {
+        atomic_fetch_add(&pool->changes, 1);
         pthread_cond_broadcast(&pool->finished);
+    }
 }
 
 /* Runs the oldest job; the lock is held before and after. */
@@ -98,7 +126,7 @@ static void help(void *arg)
         else if (pool->is_closing)
             break;
         else
-            pthread_cond_wait(&pool->work, &pool->lock);
+            wait_for_change(pool, &pool->work);
     }
     pthread_mutex_unlock(&pool->lock);
 }
@@ -142,6 +170,7 @@ void psd_pool_destroy(struct psd_pool *pool)
         return;
     pthread_mutex_lock(&pool->lock);
     pool->is_closing = true;
+    atomic_fetch_add(&pool->changes, 1);
     pthread_cond_broadcast(&pool->work);
     pthread_mutex_unlock(&pool->lock);
     for (size_t i = 0; i < pool->helper_count; i++)
@@ -175,12 +204,13 @@ psd_status psd_pool_each(struct psd_pool *pool, size_t count,
     pthread_mutex_lock(&pool->lock);
     if (pool->shares_batches && count > 1) {
         psd_list_push_back(&pool->batches, &batch.link);
+        atomic_fetch_add(&pool->changes, 1);
         pthread_cond_broadcast(&pool->work);
     }
     while (batch.next < count)
         run_index(pool, &batch);
     while (batch.unfinished > 0)
-        pthread_cond_wait(&pool->finished, &pool->lock);
+        wait_for_change(pool, &pool->finished);
     pthread_mutex_unlock(&pool->lock);
     return report(&batch);
 }
@@ -195,6 +225,7 @@ psd_status psd_pool_submit(struct psd_pool *pool, void (*fn)(void *arg), void *a
     job->arg = arg;
     pthread_mutex_lock(&pool->lock);
     psd_list_push_back(&pool->jobs, &job->link);
+    atomic_fetch_add(&pool->changes, 1);
     pthread_cond_signal(&pool->work);
     pthread_mutex_unlock(&pool->lock);
     return PSD_OK;

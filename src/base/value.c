@@ -152,6 +152,41 @@ static psd_status store_text(const char *text, char **field)
     return PSD_OK;
 }
 
+static void clear_list(char ***field)
+{
+    for (size_t i = 0; *field && (*field)[i]; i++)
+        psd_alloc_free((*field)[i]);
+    psd_alloc_free((void *)*field);
+    *field = NULL;
+}
+
+static psd_status append_text(const char *text, size_t length, char ***field)
+{
+    size_t count = 0;
+
+    while (*field && (*field)[count])
+        count++;
+    char **longer = psd_alloc_resize((void *)*field, count + 2, sizeof *longer);
+    if (!longer)
+        return PSD_ENOMEM;
+    longer[count] = longer[count + 1] = NULL;
+    *field = longer;
+    longer[count] = psd_alloc_text("%.*s", (int)length, text);
+    return longer[count] ? PSD_OK : PSD_ENOMEM;
+}
+
+/* Nothing between two commas is nothing. */
+static psd_status append_list(const char *text, char ***field)
+{
+    while (*text) {
+        size_t length = strcspn(text, ",");
+        if (length)
+            PSD_TRY(append_text(text, length, field));
+        text += length + (text[length] == ',');
+    }
+    return PSD_OK;
+}
+
 psd_status psd_value_parse(const struct psd_value *value, const char *text, void *base)
 {
     void *field = (char *)base + value->offset;
@@ -178,6 +213,8 @@ psd_status psd_value_parse(const struct psd_value *value, const char *text, void
     case PSD_VALUE_CHOICE:
         good = parse_choice(value->words, text, field);
         break;
+    case PSD_VALUE_LIST:
+        return append_list(text, field);
     }
     return good ? PSD_OK : refuse(value, text);
 }
@@ -187,7 +224,7 @@ psd_status psd_value_check(const struct psd_value *value, const char *text)
     struct psd_value elsewhere = *value;
     uint64_t field = 0; /* as wide as the widest kind */
 
-    if (value->kind == PSD_VALUE_TEXT)
+    if (value->kind == PSD_VALUE_TEXT || value->kind == PSD_VALUE_LIST)
         return PSD_OK;
     elsewhere.offset = 0;
     return psd_value_parse(&elsewhere, text, &field);
@@ -221,6 +258,7 @@ const char *psd_value_accepts(const struct psd_value *value, char *out, size_t s
         [PSD_VALUE_TIME] = "a time such as 500ms, 10s, 2m or 1h",
         [PSD_VALUE_TEXT] = "text",
         [PSD_VALUE_CHOICE] = NULL,
+        [PSD_VALUE_LIST] = "texts separated by commas",
     };
 
     if (value->kind == PSD_VALUE_INT)
@@ -234,9 +272,12 @@ const char *psd_value_accepts(const struct psd_value *value, char *out, size_t s
 
 void psd_value_clear(const struct psd_value *value, void *base)
 {
+    void *field = (char *)base + value->offset;
+
+    if (value->kind == PSD_VALUE_LIST)
+        clear_list(field);
     if (value->kind != PSD_VALUE_TEXT)
         return;
-    char **field = (char **)(void *)((char *)base + value->offset);
-    psd_alloc_free(*field);
-    *field = NULL;
+    psd_alloc_free(*(char **)field);
+    *(char **)field = NULL;
 }

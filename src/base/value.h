@@ -24,7 +24,9 @@ enum psd_value_kind {
     PSD_VALUE_SIZE,   /* size_t, in bytes: 512, 64K or 64KiB, 2M, 1G, 1T (powers of 1024) */
     PSD_VALUE_TIME,   /* uint64_t, in nanoseconds: 0, 20us, 500ms, 10s, 2m, 1h */
     PSD_VALUE_TEXT,   /* char *, owned by the structure: any text */
-    PSD_VALUE_CHOICE  /* an enumeration: one of words, stored as its place among them */
+    PSD_VALUE_CHOICE, /* an enumeration: one of words, stored as its place among them */
+    PSD_VALUE_LIST /* char **, owned by the structure, NULL or ending with NULL: the texts between
+                         commas, added to those that are there; for options, not for settings */
 };
 
 struct psd_value {
@@ -40,6 +42,7 @@ struct psd_value {
 #define PSD_SIZE(type, field)   PSD_VALUE(SIZE, PSD_VALUE_AT(type, field, size_t), 0, 0, NULL)
 #define PSD_TIME(type, field)   PSD_VALUE(TIME, PSD_VALUE_AT(type, field, uint64_t), 0, 0, NULL)
 #define PSD_TEXT(type, field)   PSD_VALUE(TEXT, PSD_VALUE_AT(type, field, char *), 0, 0, NULL)
+#define PSD_LIST(type, field)   PSD_VALUE(LIST, PSD_VALUE_AT(type, field, char **), 0, 0, NULL)
 #define PSD_INT(type, field, least, most) \
     PSD_VALUE(INT, PSD_VALUE_AT(type, field, int64_t), least, most, NULL)
 #define PSD_CHOICE(type, field, words) \
@@ -64,7 +67,7 @@ psd_status psd_value_check(const struct psd_value *value, const char *text);
 /* Writes what the value takes, such as "a whole number from 1 to 64", and returns `out`. */
 const char *psd_value_accepts(const struct psd_value *value, char *out, size_t size);
 
-/* Frees a text; leaves every other kind alone. */
+/* Frees a text or a list; leaves every other kind alone. */
 void psd_value_clear(const struct psd_value *value, void *base);
 
 #endif

@@ -14,6 +14,7 @@ struct config {
     uint64_t timeout_ns;
     char *name;
     enum level level;
+    char **names;
 };
 
 static const struct psd_value flag = PSD_BOOL(struct config, flag);
@@ -23,6 +24,7 @@ static const struct psd_value window = PSD_SIZE(struct config, window);
 static const struct psd_value timeout = PSD_TIME(struct config, timeout_ns);
 static const struct psd_value name = PSD_TEXT(struct config, name);
 static const struct psd_value level = PSD_CHOICE(struct config, level, levels);
+static const struct psd_value names = PSD_LIST(struct config, names);
 
 static void a_switch_has_four_pairs_of_words(void)
 {
@@ -90,6 +92,24 @@ static void text_is_copied_and_belongs_to_the_structure(void)
     CHECK_TEXT("", config.name);
     psd_value_clear(&name, &config);
     CHECK(config.name == NULL);
+}
+
+static void a_list_grows_by_what_is_between_commas(void)
+{
+    struct config config = {0};
+
+    CHECK_OK(psd_value_parse(&names, "", &config));
+    CHECK(config.names == NULL);
+    CHECK_OK(psd_value_parse(&names, "a,b c,,", &config));
+    CHECK_OK(psd_value_parse(&names, "d", &config));
+    CHECK_TEXT("a", config.names[0]);
+    CHECK_TEXT("b c", config.names[1]);
+    CHECK_TEXT("d", config.names[2]);
+    CHECK(config.names[3] == NULL);
+    CHECK_OK(psd_value_check(&names, "e"));
+    CHECK(config.names[3] == NULL);
+    psd_value_clear(&names, &config);
+    CHECK(config.names == NULL);
 }
 
 static void a_choice_is_its_place_among_the_words(void)
@@ -174,6 +194,7 @@ int main(int argc, char **argv)
     RUN(sizes_are_bytes)
     RUN(times_are_nanoseconds)
     RUN(text_is_copied_and_belongs_to_the_structure)
+    RUN(a_list_grows_by_what_is_between_commas)
     RUN(a_choice_is_its_place_among_the_words)
     RUN(a_wrong_value_changes_nothing_and_says_what_is_right)
     RUN(an_endless_value_is_not_repeated_in_full)
