@@ -1,0 +1,15 @@
+/* rules.c - the visible list. */
+#include "math/rules.h"
+
+#include <string.h>
+
+const struct psd_rule *const psd_rules[] = {&psd_rule_sgd, NULL};
+
+const struct psd_rule *psd_rules_find(const char *name)
+{
+    for (size_t i = 0; psd_rules[i]; i++) {
+        if (strcmp(psd_rules[i]->name, name) == 0)
+            return psd_rules[i];
+    }
+    return NULL;
+}
