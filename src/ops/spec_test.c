@@ -1,0 +1,147 @@
+/* spec_test.c - which specs make sense, and how large their tensors are. */
+#include "ops/cases.h"
+#include "ops/spec.h"
+#include "test.h"
+
+static const struct psd_op_spec conv = {
+    .kind = PSD_OP_CONV,
+    .conv = {2, 4, 9, 8, 6, 4, 8, 2, {3, 3}, {2, 1}, {0, 1}, {1, 1}, true},
+};
+static const struct psd_op_spec pool = {
+    .kind = PSD_OP_POOL,
+    .pool = {PSD_POOL_MAX, 6, 8, 8, 4, 4, {3, 3}, {2, 2}, {0, 0}, false, 3},
+};
+
+static void every_case_makes_sense(void)
+{
+    for (size_t i = 0; i < OP_CASES; i++) {
+        psd_status status = psd_spec_check(&op_cases[i].spec);
+        if (status != PSD_OK)
+            TEST_FAIL("%s: %s", op_cases[i].name, psd_error());
+    }
+}
+
+static void refuses(struct psd_op_spec spec, const char *sentence)
+{
+    CHECK_STATUS(PSD_EINVAL, psd_spec_check(&spec));
+    CHECK_TEXT(sentence, psd_error());
+}
+
+/* Checks `from` with one field changed. */
+#define REFUSES(sentence, from, field, ...) \
+    do {                                    \
+        struct psd_op_spec spec_ = (from);  \
+        spec_.field = __VA_ARGS__;          \
+        refuses(spec_, (sentence));         \
+    } while (0)
+
+static void convolutions_that_do_not_fit_are_refused(void)
+{
+    CHECK_OK(psd_spec_check(&conv));
+    REFUSES("input of a convolution: size 1 of 4 is 0", conv, conv.batch, 0);
+    REFUSES("output of a convolution: size 2 of 4 is 0", conv, conv.outputs, 0);
+    REFUSES("weights of a convolution: size 4 of 4 is 0", conv, conv.kernel[1], 0);
+    REFUSES("height of a convolution: kernel, stride and dilation are at least 1", conv,
+            conv.stride[0], 0);
+    REFUSES("width of a convolution: kernel, stride and dilation are at least 1", conv,
+            conv.dilation[1], 0);
+    REFUSES("convolution: 3 groups do not divide 4 channels and 6 outputs", conv, conv.group, 3);
+    REFUSES("convolution: 0 groups do not divide 4 channels and 6 outputs", conv, conv.group, 0);
+    REFUSES("convolution: 4 groups do not divide 4 channels and 6 outputs", conv, conv.group, 4);
+    REFUSES("height of a convolution: the output has 4, not 5", conv, conv.out_height, 5);
+    REFUSES("width of a convolution: the output has 8, not 7", conv, conv.out_width, 7);
+    REFUSES("height of a convolution: a kernel that covers 11 does not fit into 9 with padding",
+            conv, conv.dilation[0], 5);
+}
+
+static void sizes_that_would_overflow_are_refused(void)
+{
+    const char *too_many = "input of a convolution: more values than this machine can address";
+
+    REFUSES(too_many, conv, conv.batch, SIZE_MAX);
+    REFUSES(too_many, conv, conv.batch, SIZE_MAX / 4);
+    REFUSES(too_many, conv, conv.batch, SIZE_MAX / sizeof(float) / 288);
+    REFUSES("width of a convolution: a size is beyond 268435456", conv, conv.pad[1], SIZE_MAX / 2);
+    REFUSES("width of a convolution: a size is beyond 268435456", conv, conv.dilation[1],
+            SIZE_MAX / 2);
+    REFUSES("height of a pooling: a size is beyond 268435456", pool, pool.stride[0], SIZE_MAX);
+}
+
+static void poolings_that_do_not_fit_are_refused(void)
+{
+    CHECK_OK(psd_spec_check(&pool));
+    REFUSES("pooling: there is no method 7", pool, pool.method, (enum psd_pool_method)7);
+    REFUSES("input of a pooling: size 2 of 3 is 0", pool, pool.height, 0);
+    REFUSES("height of a pooling: the output has 3 to 4, not 5", pool, pool.out_height, 5);
+    REFUSES("width of a pooling: the output has 3 to 4, not 2", pool, pool.out_width, 2);
+    REFUSES("width of a pooling: a padding of 3 is not smaller than the kernel, 3", pool,
+            pool.pad[1], 3);
+    struct psd_op_spec stochastic = pool;
+    stochastic.pool.method = PSD_POOL_STOCHASTIC;
+    REFUSES("stochastic pooling has no padding", stochastic, pool.pad[0], 1);
+    REFUSES("pooling: 6 planes are no whole samples of 4", stochastic, pool.channels, 4);
+    stochastic.pool.channels = 0;
+    REFUSES("pooling: a sample of more than 4294967295 values", stochastic, pool.planes,
+            (size_t)1 << 29);
+}
+
+static void the_rest_is_refused_too(void)
+{
+    struct psd_op_spec fc = {.kind = PSD_OP_FC, .fc = {2, 3, 4, true, false}};
+    struct psd_op_spec lrn = {.kind = PSD_OP_LRN, .lrn = {1, 2, 3, 4, 5, 1, 1, 1, false}};
+    struct psd_op_spec dropout = {.kind = PSD_OP_DROPOUT, .dropout = {12, 4, 0.5F}};
+    struct psd_op_spec softmax_loss = {.kind = PSD_OP_SOFTMAX_LOSS,
+                                       .softmax_loss = {.outer = 2, .channels = 3, .inner = 1}};
+
+    REFUSES("output of a fully connected layer: size 2 of 2 is 0", fc, fc.outputs, 0);
+    REFUSES("response normalization: the size is odd, not 4", lrn, lrn.size, 4);
+    REFUSES("response normalization: the size is odd, not 0", lrn, lrn.size, 0);
+    REFUSES("dropout: 12 values are no whole samples of 5", dropout, dropout.row, 5);
+    REFUSES("dropout: 12 values are no whole samples of 0", dropout, dropout.row, 0);
+    REFUSES("dropout: a sample of more than 4294967295 values", dropout, dropout,
+            (struct psd_dropout_spec){(size_t)1 << 33, (size_t)1 << 33, 0.5F});
+    REFUSES("dropout: the ratio is in [0, 1), not 1", dropout, dropout.ratio, 1);
+    REFUSES("dropout: the ratio is in [0, 1), not nan", dropout, dropout.ratio, NAN);
+    REFUSES("softmax loss: there is no normalization 9", softmax_loss, softmax_loss.norm,
+            (enum psd_loss_norm)9);
+    REFUSES("there is no operation 99", fc, kind, (enum psd_op_kind)99);
+    refuses((struct psd_op_spec){.kind = PSD_OP_RELU}, "relu: size 1 of 1 is 0");
+    refuses((struct psd_op_spec){.kind = PSD_OP_TANH}, "tanh: size 1 of 1 is 0");
+    refuses((struct psd_op_spec){.kind = PSD_OP_SOFTMAX}, "softmax: size 1 of 3 is 0");
+}
+
+static void counts_follow_from_a_spec(void)
+{
+    struct psd_op_spec loss = {.kind = PSD_OP_SOFTMAX_LOSS,
+                               .softmax_loss = {.outer = 2, .channels = 3, .inner = 5}};
+    struct psd_op_spec average = pool;
+
+    CHECK(psd_op_input_count(&conv, 0) == (size_t)2 * 4 * 9 * 8);
+    CHECK(psd_op_input_count(&conv, 1) == (size_t)6 * 2 * 3 * 3);
+    CHECK(psd_op_input_count(&conv, 2) == 6);
+    CHECK(psd_op_input_count(&conv, 3) == 0);
+    CHECK(psd_op_output_count(&conv, 0) == (size_t)2 * 6 * 4 * 8);
+    CHECK(psd_op_output_count(&conv, 1) == 0);
+
+    CHECK(psd_op_input_count(&pool, 0) == (size_t)6 * 8 * 8);
+    CHECK(psd_op_output_count(&pool, 1) == (size_t)6 * 4 * 4);
+    average.pool.method = PSD_POOL_AVERAGE;
+    CHECK(psd_op_output_count(&average, 0) == (size_t)6 * 4 * 4);
+    CHECK(psd_op_output_count(&average, 1) == 0);
+
+    CHECK(psd_op_input_count(&loss, 1) == 10);
+    CHECK(psd_op_output_count(&loss, 0) == 1);
+    CHECK(psd_op_output_count(&loss, 1) == 30);
+    CHECK(psd_spec_has_gradient(&loss, 0));
+    CHECK(!psd_spec_has_gradient(&loss, 1)); /* labels have none */
+}
+
+int main(int argc, char **argv)
+{
+    RUN(every_case_makes_sense)
+    RUN(convolutions_that_do_not_fit_are_refused)
+    RUN(sizes_that_would_overflow_are_refused)
+    RUN(poolings_that_do_not_fit_are_refused)
+    RUN(the_rest_is_refused_too)
+    RUN(counts_follow_from_a_spec)
+}
