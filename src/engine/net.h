@@ -1,0 +1,126 @@
+/* net.h - layers in their order, and the blobs between them.
+ *
+ *     document --> filter by phase --> split shared blobs --> layers, blobs, parameters
+ *
+ *     psd_net_create(&options, &net);
+ *     psd_net_forward(net, &loss);    first layer to last; need_value before a parameter's first use
+ *     psd_net_backward(net);          last to first; gradient_ready after a parameter's last use
+ *
+ * The net knows nothing of solvers or of other machines: whoever wants to send a gradient on its way,
+ * or to wait for a value, hangs a function into the hooks. A net belongs to one thread at a time;
+ * the threads it computes with are those of its ops. */
+#ifndef PSD_ENGINE_NET_H
+#define PSD_ENGINE_NET_H
+
+#include "base/log.h"
+#include "data/bad.h"
+#include "engine/layer.h"
+
+/* Called on the net's thread while it computes; a failure ends the pass. NULL slots are skipped. */
+struct psd_net_hooks {
+    void *context;
+
+    /* Before the first use of the parameter in a forward pass: returns when its value is fresh. */
+    psd_status (*need_value)(void *context, struct psd_param *param);
+
+    /* After the last use of the parameter in a backward pass: its gradient is complete. */
+    psd_status (*gradient_ready)(void *context, struct psd_param *param);
+
+    /* Whether the gradient of this parameter is wanted as factors: u [batch][rows] and
+     * v [batch][cols], whose product over the batch it is. The layer then builds no gradient, and
+     * gradient_ready is not called. */
+    bool (*wants_factors)(void *context, const struct psd_param *param);
+    psd_status (*factors_ready)(void *context, struct psd_param *param, struct psd_tensor u,
+                                struct psd_tensor v, size_t batch);
+
+    /* After each layer's forward, and after its backward; for whoever holds a clock. */
+    void (*passed)(void *context, const struct psd_layer *layer, bool backward);
+};
+
+struct psd_net_options {
+    struct psd_document *document; /* borrowed; outlives the net, and is changed by it (splits) */
+    Caffe__NetParameter *net;      /* in that document; NULL: its root */
+    Caffe__Phase phase;
+    int level;
+    const char *const *stages; /* borrowed for the call; ends with NULL; NULL: none */
+    struct psd_ops *ops;       /* borrowed; outlives the net */
+    struct psd_device *device; /* borrowed; outlives the net */
+    uint64_t seed;
+    struct psd_log *log; /* borrowed; NULL: silent */
+    const struct psd_net
+        *share; /* uses the parameters of this net, by layer name; it outlives us */
+    struct psd_net_hooks hooks;
+    const char *data_folder;      /* borrowed; relative sources are looked for here too */
+    struct psd_bad_limit max_bad; /* records that data layers may leave out */
+};
+
+/* Which samples a pass works on: logical worker `worker` of `workers` at `iteration`. */
+struct psd_net_position {
+    uint64_t iteration;
+    unsigned worker, workers; /* workers 0 is 1 */
+};
+
+struct psd_net {
+    struct psd_document *document; /* borrowed */
+    Caffe__NetParameter *param;    /* in it, filtered and split */
+    Caffe__Phase phase;
+    struct psd_ops *ops;
+    struct psd_device *device;
+    uint64_t seed;
+    struct psd_log *log;
+    struct psd_net_hooks hooks;
+    struct psd_bad_limit max_bad;
+    struct psd_net_position position; /* of the next forward */
+    struct psd_net_position pass;     /* of the latest, and of its backward */
+
+    size_t n_layers, n_blobs, n_params, n_outputs;
+    struct psd_layer *layers;    /* owned */
+    struct psd_blob *blobs;      /* owned */
+    const char **blob_names;     /* owned array; names are the document's */
+    bool *blob_needs_diff;       /* owned */
+    struct psd_param **params;   /* owned array; each owned unless the net shares another's */
+    const struct psd_net *share; /* borrowed */
+    size_t *outputs;             /* owned; blobs that nobody reads, by name as Caffe has them */
+};
+
+/* Builds a net. PSD_ECONFIG: the sentence has the place in the prototxt. */
+psd_status psd_net_create(const struct psd_net_options *options, struct psd_net **out);
+void psd_net_destroy(struct psd_net *net);
+
+/* The layer or blob of that name; NULL when there is none. Borrowed. */
+struct psd_layer *psd_net_layer(const struct psd_net *net, const char *name);
+struct psd_blob *psd_net_blob(const struct psd_net *net, const char *name);
+
+/* The loss weight of a blob; 0 for what is no loss. */
+float psd_net_loss_weight(const struct psd_net *net, size_t blob);
+
+/* How many floats the outputs have together. */
+size_t psd_net_count_outputs(const struct psd_net *net);
+
+/* The next forward works on these samples. */
+psd_status psd_net_seek(struct psd_net *net, const struct psd_net_position *position);
+
+/* The batch that the latest forward works on, and that of the next, counted over all iterations and
+ * workers. */
+uint64_t psd_net_batch(const struct psd_net *net);
+uint64_t psd_net_next_batch(const struct psd_net *net);
+
+/* Lets all layers follow after somebody has given an Input layer's top another shape. */
+psd_status psd_net_reshape(struct psd_net *net);
+
+/* Computes all tops; *loss, if not NULL, is the sum of the tops by their loss weights. Afterwards the
+ * position is one iteration on. */
+psd_status psd_net_forward(struct psd_net *net, float *loss);
+
+/* Computes all gradients. With `clear` the first gradient of each parameter replaces what was there;
+ * without it is added, as for a pass that continues a batch. */
+psd_status psd_net_backward(struct psd_net *net, bool clear);
+
+/* Gives layers the weights of those of the same name. Layers that the net does not have are told to
+ * the log ("Ignoring source layer x"). PSD_ECONFIG: shapes differ. */
+psd_status psd_net_load(struct psd_net *net, const struct psd_document *weights);
+
+/* Adds the net with its weights (and gradients) to an empty document of a NetParameter. */
+psd_status psd_net_save(const struct psd_net *net, bool with_diffs, struct psd_document *document);
+
+#endif

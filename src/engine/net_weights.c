@@ -1,0 +1,71 @@
+/* net_weights.c - weights from and to Caffe's files, by the names of layers. */
+#include "engine/blob_file.h"
+#include "engine/net.h"
+#include "proto/field.h"
+
+#include <string.h>
+
+static psd_status load_layer(struct psd_net *net, const Caffe__LayerParameter *from,
+                             const char *path)
+{
+    const char *name = from->name ? from->name : "";
+    const struct psd_layer *layer = psd_net_layer(net, name);
+
+    if (!layer) {
+        psd_log_info(net->log, "Ignoring source layer %s", name);
+        return PSD_OK;
+    }
+    if (from->n_blobs != layer->n_params)
+        return psd_fail(PSD_ECONFIG, "%s: layer %s has %zu blobs, the net's has %zu", path, name,
+                        from->n_blobs, layer->n_params);
+    for (size_t i = 0; i < layer->n_params; i++) {
+        if (psd_blob_load(&layer->params[i]->blob, from->blobs[i]) != PSD_OK)
+            return psd_fail(PSD_ECONFIG, "%s: parameter %zu of layer %s: %s", path, i, name,
+                            psd_error());
+    }
+    return PSD_OK;
+}
+
+psd_status psd_net_load(struct psd_net *net, const struct psd_document *weights)
+{
+    const Caffe__NetParameter *from = (const Caffe__NetParameter *)weights->root;
+
+    for (size_t i = 0; i < from->n_layer; i++)
+        PSD_TRY(load_layer(net, from->layer[i], weights->path));
+    return PSD_OK;
+}
+
+/* A copy of the layer as the prototxt has it, with its parameters as blobs. The copy is shallow: what
+ * it points at stays the net's document. */
+static psd_status save_layer(const struct psd_layer *layer, bool with_diffs,
+                             struct psd_arena *arena, Caffe__LayerParameter *to)
+{
+    const ProtobufCFieldDescriptor *blobs = psd_field_named(layer->param->base.descriptor, "blobs");
+
+    *to = *layer->param;
+    psd_field_clear(&to->base, blobs);
+    for (size_t i = 0; i < layer->n_params; i++) {
+        const struct psd_blob *blob = &layer->params[i]->blob;
+        ProtobufCMessage *added = NULL;
+        PSD_TRY(psd_field_add_message(arena, &to->base, blobs, &added));
+        PSD_TRY(psd_blob_save(blob, psd_blob_values(blob),
+                              with_diffs ? psd_blob_gradient(blob) : NULL, arena,
+                              (Caffe__BlobProto *)added));
+    }
+    return PSD_OK;
+}
+
+psd_status psd_net_save(const struct psd_net *net, bool with_diffs, struct psd_document *document)
+{
+    Caffe__NetParameter *to = (Caffe__NetParameter *)document->root;
+
+    to->name = net->param->name;
+    for (size_t i = 0; i < net->n_layers; i++) {
+        ProtobufCMessage *added = NULL;
+        PSD_TRY(psd_field_add_message(document->arena, &to->base,
+                                      psd_field_named(to->base.descriptor, "layer"), &added));
+        PSD_TRY(save_layer(&net->layers[i], with_diffs, document->arena,
+                           (Caffe__LayerParameter *)added));
+    }
+    return PSD_OK;
+}

@@ -1,0 +1,91 @@
+/* solver.h - trains a net: iterations, tests, snapshots, in Caffe's order and with Caffe's words.
+ *
+ *     iteration   forward and backward (iter_size times) --> rate, clip, decay, rule --> values
+ *                 every test_interval: the test nets      every snapshot: two files and ours
+ *
+ * The solver reads its samples, and draws all its random numbers, by iteration, so a run that was
+ * stopped and resumed has the bits of one that was not. It belongs to one thread. */
+#ifndef PSD_ENGINE_SOLVER_H
+#define PSD_ENGINE_SOLVER_H
+
+#include "engine/net.h"
+#include "engine/rate.h"
+#include "math/rules.h"
+
+enum psd_solver_action { PSD_SOLVER_GO_ON, PSD_SOLVER_SNAPSHOT, PSD_SOLVER_STOP };
+
+struct psd_solver_options {
+    struct psd_document
+        *document;                /* a SolverParameter, up to date; borrowed, outlives the solver */
+    struct psd_device *device;    /* borrowed; outlives the solver */
+    struct psd_ops *ops;          /* borrowed; outlives the solver */
+    struct psd_log *log;          /* borrowed; NULL: silent */
+    struct psd_bad_limit max_bad; /* records that data layers may leave out */
+    int level;
+    const char *const *stages; /* of the training net; ends with NULL; borrowed for the call */
+
+    /* Asked after each iteration and each test batch; NULL: always go on. */
+    enum psd_solver_action (*action)(void *context);
+
+    /* Told after each iteration; NULL: nobody wants to know. */
+    void (*progress)(void *context, int64_t iteration, float loss, size_t samples);
+    void *context; /* borrowed */
+};
+
+struct psd_solver {
+    struct psd_solver_options options;
+    const Caffe__SolverParameter *param; /* borrowed from the document */
+    const struct psd_rule *rule;
+    uint64_t seed;
+    char *prefix; /* owned; of snapshots */
+
+    struct psd_document **nets; /* owned; the documents of the nets, the training net's first */
+    size_t n_nets;
+    struct psd_net *net;    /* owned */
+    struct psd_net **tests; /* owned */
+    size_t n_tests;
+
+    float **history; /* owned; state of parameter p and kind k at [k * n_params + p] */
+    size_t n_history;
+
+    int64_t iteration;
+    struct psd_rate rate;
+    float *losses;   /* owned; the last average_loss of them, in a ring */
+    size_t n_losses; /* of this run so far */
+    float smoothed;
+    bool stopped_early;
+    uint64_t lap;      /* when the iterations of the last display began */
+    int64_t lap_first; /* and which */
+};
+
+/* Builds nets and state. PSD_ECONFIG: the sentence has the file and what is wrong in it. */
+psd_status psd_solver_create(const struct psd_solver_options *options, struct psd_solver **out);
+void psd_solver_destroy(struct psd_solver *solver);
+
+/* Says now whether snapshots can be written, instead of after hours. */
+psd_status psd_solver_probe(const struct psd_solver *solver);
+
+/* Trains to max_iter, from where it is, with all that the solver file asks for on the way. */
+psd_status psd_solver_solve(struct psd_solver *solver);
+
+/* Trains `iterations` more. */
+psd_status psd_solver_step(struct psd_solver *solver, int64_t iterations);
+
+/* Runs all test nets. */
+psd_status psd_solver_test(struct psd_solver *solver);
+
+/* Writes <prefix>_iter_N.caffemodel, .poseidonstate and .solverstate, each whole or not at all, the
+ * solverstate last. */
+psd_status psd_solver_snapshot(struct psd_solver *solver);
+
+/* Goes on from a .solverstate of ours or of Caffe's. */
+psd_status psd_solver_restore(struct psd_solver *solver, const char *path);
+
+/* Starts from weights; `paths` may be several, separated by commas. */
+psd_status psd_solver_load(struct psd_solver *solver, const char *paths);
+
+/* The outputs of a net, one a line, as Caffe's log has them; for solver*.c and commands. */
+void psd_solver_show_outputs(struct psd_log *log, const char *which, const struct psd_net *net,
+                             const float *values);
+
+#endif

@@ -1,0 +1,271 @@
+/* caffe_test.c - layers compute what Caffe's do.
+ *
+ *     tests/fixtures/layers/<case>/   net.prototxt, weights.caffemodel and what Caffe made of them:
+ *         in_x.bin       set before forward           out_y.bin     compared after it
+ *         topdiff_y.bin  set before backward          grad_x.bin    compared after it
+ *                                                     pgrad_l_0.bin the same, of a parameter
+ *
+ * Files hold floats, least significant byte first. Every case runs on every backend, with one and
+ * two threads. */
+#include "nets.h"
+
+#include <dirent.h>
+
+static const struct {
+    const char *name;
+    bool tests; /* in the phase TEST */
+} cases[] = {
+    {"accuracy_axis", true},
+    {"accuracy_ignore", true},
+    {"accuracy_top1", true},
+    {"accuracy_top3", true},
+    {"act_dropout_test", true},
+    {"act_relu", false},
+    {"act_relu_neg", false},
+    {"act_tanh", false},
+    {"conv_11x11_s4", false},
+    {"conv_1d", false},
+    {"conv_1x1", false},
+    {"conv_1x1_stride2", false},
+    {"conv_3x3", false},
+    {"conv_3x3_pad1", false},
+    {"conv_7x7_s2_p3", false},
+    {"conv_depthwise", false},
+    {"conv_dilation2", false},
+    {"conv_group2", false},
+    {"conv_multi_bottom", false},
+    {"conv_nd_forced", false},
+    {"conv_nobias", false},
+    {"ip_axis2", false},
+    {"ip_axis_neg1_nobias", false},
+    {"ip_basic", false},
+    {"ip_big", false},
+    {"ip_transpose", false},
+    {"lrn_across", false},
+    {"lrn_across_alexnet", false},
+    {"lrn_across_k2_ls3", false},
+    {"lrn_within", false},
+    {"pool_ave_floor", false},
+    {"pool_ave_global", false},
+    {"pool_ave_k2s2_odd", false},
+    {"pool_ave_k3s1p1", false},
+    {"pool_ave_k3s2_even", false},
+    {"pool_ave_k3s2p1", false},
+    {"pool_ave_rect", false},
+    {"pool_max_floor", false},
+    {"pool_max_global", false},
+    {"pool_max_k2s2_odd", false},
+    {"pool_max_k3s1p1", false},
+    {"pool_max_k3s2_even", false},
+    {"pool_max_k3s2p1", false},
+    {"pool_max_k5s3p2", false},
+    {"pool_max_mask", false},
+    {"pool_max_rect", false},
+    {"softmax", false},
+    {"softmax_axis_last", false},
+    {"softmax_spatial", false},
+    {"softmaxloss_axis", false},
+    {"softmaxloss_default", false},
+    {"softmaxloss_full_ignore", false},
+    {"softmaxloss_none_ignore", false},
+    {"softmaxloss_normalize_false", false},
+    {"softmaxloss_valid_ignore", false},
+    {"softmaxloss_weight", false},
+    {"split", false},
+};
+
+enum { LARGEST = 1 << 20 };
+
+/* A case on its way: its net, and how many of its files have been of use. */
+struct parity {
+    struct lab lab;
+    const char *name;
+    size_t used;
+};
+
+static void path_of(const struct parity *p, const char *file, char *out, size_t room)
+{
+    snprintf(out, room, "tests/fixtures/layers/%s/%s", p->name, file);
+}
+
+/* Reads <prefix>_<name>.bin, if there is one, of `count` floats. */
+static bool read_bin(struct parity *p, const char *prefix, const char *name, float *to,
+                     size_t count)
+{
+    char path[1000], file[500];
+
+    snprintf(file, sizeof file, "%s_%s.bin", prefix, name);
+    path_of(p, file, path, sizeof path);
+    FILE *from = fopen(path, "rb");
+    if (!from)
+        return false;
+    CHECK(fread(to, sizeof *to, count, from) == count);
+    CHECK(fgetc(from) == EOF);
+    fclose(from);
+    p->used++;
+    return true;
+}
+
+/* Within 1e-5 of the tensor's largest magnitude. */
+static void compare(struct parity *p, const char *prefix, const char *name, const float *ours,
+                    size_t count)
+{
+    static float theirs[LARGEST];
+    double most = 0, worst = 0;
+
+    CHECK(count <= LARGEST);
+    if (!read_bin(p, prefix, name, theirs, count))
+        return;
+    for (size_t i = 0; i < count; i++) {
+        most = fmax(most, fabs((double)theirs[i]));
+        worst = fmax(worst, fabs((double)ours[i] - (double)theirs[i]));
+    }
+    if (!(worst <= (most > 0 ? 1e-5 * most : 1e-6)))
+        TEST_FAIL("%s_%s of %s: off by %g, and its largest value is %g", prefix, name, p->name,
+                  worst, most);
+}
+
+static void build(struct parity *p, bool tests)
+{
+    struct psd_net_options options = {.phase = tests ? CAFFE__PHASE__TEST : CAFFE__PHASE__TRAIN};
+    struct psd_document *weights = NULL;
+    char path[1000];
+
+    path_of(p, "net.prototxt", path, sizeof path);
+    CHECK_OK(psd_document_read(path, PSD_FORM_AUTO, NET, &p->lab.document));
+    CHECK_OK(lab_build(&p->lab, &options));
+    path_of(p, "weights.caffemodel", path, sizeof path);
+    if (access(path, F_OK) != 0)
+        return;
+    CHECK_OK(psd_document_read(path, PSD_FORM_AUTO, NET, &weights));
+    CHECK_OK(psd_net_load(p->lab.net, weights));
+    psd_document_destroy(weights);
+}
+
+static void forward(struct parity *p)
+{
+    struct psd_net *net = p->lab.net;
+
+    for (size_t i = 0; i < net->n_blobs; i++)
+        read_bin(p, "in", net->blob_names[i], psd_blob_values(&net->blobs[i]), net->blobs[i].count);
+    CHECK_OK(psd_net_forward(net, NULL));
+    for (size_t i = 0; i < net->n_blobs; i++)
+        compare(p, "out", net->blob_names[i], psd_blob_values(&net->blobs[i]), net->blobs[i].count);
+}
+
+static void compare_gradients(struct parity *p)
+{
+    const struct psd_net *net = p->lab.net;
+
+    for (size_t i = 0; i < net->n_blobs; i++) {
+        if (net->blobs[i].diff)
+            compare(p, "grad", net->blob_names[i], psd_blob_gradient(&net->blobs[i]),
+                    net->blobs[i].count);
+    }
+    for (size_t i = 0; i < net->n_layers; i++) {
+        const struct psd_layer *layer = &net->layers[i];
+        for (size_t k = 0; k < layer->n_params; k++) {
+            char name[200];
+            snprintf(name, sizeof name, "%s_%zu", layer->name, k);
+            compare(p, "pgrad", name, psd_blob_gradient(&layer->params[k]->blob),
+                    layer->params[k]->blob.count);
+        }
+    }
+}
+
+static void backward(struct parity *p)
+{
+    struct psd_net *net = p->lab.net;
+
+    for (size_t i = 0; i < net->n_blobs; i++) {
+        if (net->blobs[i].diff)
+            read_bin(p, "topdiff", net->blob_names[i], psd_blob_gradient(&net->blobs[i]),
+                     net->blobs[i].count);
+    }
+    CHECK_OK(psd_net_backward(net, true));
+    compare_gradients(p);
+}
+
+static size_t count_files(const struct parity *p)
+{
+    char path[1000];
+    size_t count = 0;
+
+    path_of(p, ".", path, sizeof path);
+    DIR *folder = opendir(path);
+    CHECK(folder);
+    for (const struct dirent *entry; (entry = readdir(folder));) /* NOLINT: one thread */
+        count += strstr(entry->d_name, ".bin") != NULL;
+    closedir(folder);
+    return count;
+}
+
+static void run_case(const char *backend, unsigned threads, size_t i)
+{
+    struct parity p = {.name = cases[i].name};
+
+    if (!lab_open(&p.lab, backend, threads))
+        return;
+    fprintf(stderr, "    %s on %s, %u threads\n", p.name, backend, threads);
+    build(&p, cases[i].tests);
+    forward(&p);
+    backward(&p);
+    if (p.used != count_files(&p))
+        TEST_FAIL("%s: only %zu of %zu files were of use", p.name, p.used, count_files(&p));
+    lab_close(&p.lab);
+}
+
+static void every_case_agrees_on_every_backend(void)
+{
+    const char *const *backends = psd_ops_backends();
+
+    for (size_t b = 0; backends[b]; b++) {
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            run_case(backends[b], 1, i);
+            run_case(backends[b], 2, i);
+        }
+    }
+}
+
+/* --- dropout, whose mask is drawn ------------------------------------------------------------- */
+
+/* A mask is read off an output, and then output and gradient must follow from it. */
+static void check_mask(const float *x, const float *y, const float *dy, const float *dx,
+                       size_t count, float ratio)
+{
+    size_t dropped = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        float factor = y[i] == 0 ? 0 : 1 / (1 - ratio);
+        CHECK_NEAR(y[i], x[i] * factor, 1e-5);
+        CHECK_NEAR(dx[i], dy[i] * factor, 1e-5);
+        dropped += y[i] == 0;
+    }
+    CHECK_NEAR((double)dropped / (double)count, ratio, 0.15);
+}
+
+static void dropout_drops_as_caffe_does(void)
+{
+    enum { COUNT = 120 };
+    struct parity p = {.name = "act_dropout_train"};
+    float x[COUNT], y[COUNT], dy[COUNT], dx[COUNT];
+
+    CHECK(lab_open(&p.lab, NULL, 1));
+    build(&p, false);
+    CHECK(read_bin(&p, "in", "x", x, COUNT) && read_bin(&p, "out", "y", y, COUNT));
+    CHECK(read_bin(&p, "topdiff", "y", dy, COUNT) && read_bin(&p, "grad", "x", dx, COUNT));
+    check_mask(x, y, dy, dx, COUNT, 0.4f);
+
+    memcpy(lab_values(&p.lab, "x"), x, sizeof x);
+    CHECK_OK(psd_net_forward(p.lab.net, NULL));
+    memcpy(lab_gradient(&p.lab, "y"), dy, sizeof dy);
+    CHECK_OK(psd_net_backward(p.lab.net, true));
+    check_mask(x, lab_values(&p.lab, "y"), dy, lab_gradient(&p.lab, "x"), COUNT, 0.4f);
+    lab_close(&p.lab);
+}
+
+int main(int argc, char **argv)
+{
+    RUN(every_case_agrees_on_every_backend)
+    RUN(dropout_drops_as_caffe_does)
+}

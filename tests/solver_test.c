@@ -1,0 +1,219 @@
+/* solver_test.c - the solver against Caffe's, from the same weights on the same samples.
+ *
+ * tests/fixtures/solvers has, for each case, what Caffe's solver made of a tiny net after 1, 2 and 10
+ * iterations; tests/fixtures/trajectory the losses of 200 iterations on Fashion-MNIST. */
+#include "base/alloc.h"
+#include "engine/layers/memory_data.h"
+#include "engine/solver.h"
+#include "proto/upgrade.h"
+#include "run.h"
+
+#include "device/device.h"
+
+static const char *const cases[] = {
+    "sgd_plain", "sgd_momentum", "sgd_mom_l1", "sgd_mom_l2", "sgd_clip",      "sgd_itersize2",
+    "sgd_exp",   "sgd_inv",      "sgd_poly",   "sgd_step",   "sgd_multistep", "sgd_sigmoid",
+};
+enum { CASES = sizeof cases / sizeof *cases, SAMPLES = 24, TWO_THREADS = 2 };
+
+/* A solver with all it stands on. */
+struct rig {
+    struct psd_device *device;
+    struct psd_ops *ops;
+    struct psd_document *document;
+    struct psd_solver *solver;
+};
+
+static struct rig make_rig(const char *path)
+{
+    struct rig rig;
+    struct psd_upgrade upgrade;
+
+    CHECK_OK(psd_device_open("host", 0, &rig.device));
+    CHECK_OK(psd_ops_open(&(struct psd_ops_options){.device = rig.device, .threads = TWO_THREADS},
+                          &rig.ops));
+    CHECK_OK(psd_document_read(path, PSD_FORM_TEXT, &caffe__solver_parameter__descriptor,
+                               &rig.document));
+    psd_upgrade_init(&upgrade, rig.document);
+    CHECK_OK(psd_upgrade_solver(rig.document, &upgrade));
+    struct psd_solver_options options = {
+        .document = rig.document, .device = rig.device, .ops = rig.ops};
+    CHECK_OK(psd_solver_create(&options, &rig.solver));
+    return rig;
+}
+
+static void drop_rig(struct rig *rig)
+{
+    psd_solver_destroy(rig->solver);
+    psd_document_destroy(rig->document);
+    psd_ops_close(rig->ops);
+    psd_device_close(rig->device);
+}
+
+static char path[300];
+
+__attribute__((format(printf, 1, 2))) static const char *fixture(const char *format, ...)
+{
+    static const char folder[] = "tests/fixtures/";
+    va_list args;
+
+    va_start(args, format);
+    memcpy(path, folder, sizeof folder);
+    vsnprintf(path + strlen(folder), sizeof path - strlen(folder), format, args);
+    va_end(args);
+    return path;
+}
+
+/* The floats in the file `path`; the caller frees them. */
+static float *read_floats(size_t *count)
+{
+    struct stat about;
+    FILE *file = fopen(path, "rb");
+
+    if (!file || fstat(fileno(file), &about) != 0)
+        TEST_FAIL("there is no %s", path);
+    float *floats = malloc((size_t)about.st_size + 1);
+    *count = (size_t)about.st_size / sizeof *floats;
+    CHECK(floats && fread(floats, sizeof *floats, *count, file) == *count);
+    fclose(file);
+    return floats;
+}
+
+/* Compares with the fixture at `path`: no difference is above 1e-5 of its largest value. */
+static void check_near(const float *ours, size_t count)
+{
+    size_t theirs_count;
+    float *theirs = read_floats(&theirs_count), largest = 0, worst = 0;
+
+    CHECK(count == theirs_count);
+    for (size_t i = 0; i < count; i++) {
+        largest = fmaxf(largest, fabsf(theirs[i]));
+        worst = fmaxf(worst, fabsf(theirs[i] - ours[i]));
+    }
+    if (!(worst <= 1e-5f * fmaxf(largest, 0.1f)))
+        TEST_FAIL("%s: differs by %g, the largest is %g", path, (double)worst, (double)largest);
+    free(theirs);
+}
+
+static void check_state(const struct psd_solver *solver, const char *name)
+{
+    long long iteration = (long long)solver->iteration;
+
+    for (size_t i = 0; i < solver->net->n_params; i++) {
+        const struct psd_blob *blob = &solver->net->params[i]->blob;
+        fixture("solvers/%s/it%lld_param%zu.bin", name, iteration, i);
+        check_near(psd_blob_values(blob), blob->count);
+    }
+    CHECK(solver->net->n_params == 4);
+    for (size_t i = 0; i < solver->n_history; i++) {
+        size_t count = solver->net->params[i % 4]->blob.count;
+        fixture("solvers/%s/it%lld_hist%zu.bin", name, iteration, i);
+        check_near(solver->history[i], count);
+    }
+}
+
+/* Gives the data layer the samples of all cases. */
+static void feed(struct psd_solver *solver, float **data, float **labels)
+{
+    size_t count;
+
+    fixture("solvers/common/data.bin");
+    *data = read_floats(&count);
+    fixture("solvers/common/label.bin");
+    *labels = read_floats(&count);
+    CHECK(count == SAMPLES);
+    CHECK_OK(psd_memory_data_set(psd_net_layer(solver->net, "data"), *data, *labels, SAMPLES));
+}
+
+static void values_and_history_are_those_of_caffe(void)
+{
+    for (size_t i = 0; i < CASES; i++) {
+        float *data, *labels;
+        struct rig rig = make_rig(fixture("solvers/%s/solver.prototxt", cases[i]));
+        feed(rig.solver, &data, &labels);
+        CHECK_OK(psd_solver_load(rig.solver, fixture("solvers/%s/init.caffemodel", cases[i])));
+        CHECK_OK(psd_solver_step(rig.solver, 1));
+        check_state(rig.solver, cases[i]);
+        CHECK_OK(psd_solver_step(rig.solver, 1));
+        check_state(rig.solver, cases[i]);
+        CHECK_OK(psd_solver_step(rig.solver, 8));
+        check_state(rig.solver, cases[i]);
+        drop_rig(&rig);
+        free(data);
+        free(labels);
+    }
+}
+
+static void snapshots_of_caffe_are_gone_on_from(void)
+{
+    for (size_t i = 0; i < CASES; i++) {
+        struct rig rig = make_rig(fixture("solvers/%s/solver.prototxt", cases[i]));
+        CHECK_OK(psd_solver_restore(rig.solver,
+                                    fixture("solvers/%s/snap_iter_10.solverstate", cases[i])));
+        CHECK(rig.solver->iteration == 10);
+        check_state(rig.solver, cases[i]);
+        drop_rig(&rig);
+    }
+}
+
+static void a_state_of_another_net_is_refused(void)
+{
+    struct rig rig = make_rig(fixture("solvers/sgd_plain/solver.prototxt"));
+
+    CHECK_STATUS(PSD_ECONFIG,
+                 psd_solver_restore(rig.solver, fixture("solvers/adam/snap_iter_10.solverstate")));
+    CHECK(strstr(psd_error(), "has the history of 8 blobs, this solver has 4"));
+    CHECK(rig.solver->iteration == 0);
+    drop_rig(&rig);
+}
+
+/* --- 200 iterations on Fashion-MNIST ---------------------------------------------------------- */
+
+static const char dataset[] = "/usr/share/datasets/fashion-mnist";
+
+/* What a run logged for an iteration. */
+static bool find_loss(int iteration, double *loss)
+{
+    char start[64];
+
+    snprintf(start, sizeof start, "\nIteration %d (", iteration);
+    const char *line = strstr(run_err, start);
+    const char *equals = line ? strstr(line, "loss = ") : NULL;
+    if (equals)
+        *loss = atof(equals + strlen("loss = "));
+    return equals != NULL;
+}
+
+static void the_first_200_losses_on_fashion_mnist_are_those_of_caffe(void)
+{
+    char here[PATH_MAX], line[64];
+
+    if (access(dataset, R_OK) != 0)
+        SKIP("the package dataset-fashion-mnist is not installed");
+    CHECK(getcwd(here, sizeof here));
+    FILE *losses = fopen("tests/fixtures/trajectory/loss_t1.csv", "r");
+    CHECK(losses);
+    run_start();
+    CHECK(run("for part in train t10k; do $POSEIDON convert-mnist %s/$part-images-idx3-ubyte.gz "
+              "%s/$part-labels-idx1-ubyte.gz ${part}_lmdb || exit 1; done; mv t10k_lmdb test_lmdb",
+              dataset, dataset) == 0);
+    CHECK(run("cp %s/tests/fixtures/trajectory/net.prototxt . && "
+              "grep -v ^test_ %s/tests/fixtures/trajectory/solver.prototxt >solver.prototxt && "
+              "$POSEIDON train -solver solver.prototxt --log-prefix none "
+              "-weights %s/tests/fixtures/trajectory/init.caffemodel",
+              here, here, here) == 0);
+    for (int i = 0; i < 200; i++) {
+        double ours = 0;
+        CHECK(fgets(line, sizeof line, losses) && find_loss(i, &ours));
+        CHECK_NEAR(ours, atof(strchr(line, ',') + 1), i < 40 ? 1e-4 : 0.02);
+    }
+    fclose(losses);
+}
+
+int main(int argc, char **argv)
+{
+    RUN(values_and_history_are_those_of_caffe)
+    RUN(snapshots_of_caffe_are_gone_on_from)
+    RUN(a_state_of_another_net_is_refused)
+    RUN(the_first_200_losses_on_fashion_mnist_are_those_of_caffe)
+}
