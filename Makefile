@@ -1,5 +1,5 @@
 # make                 the libraries, the poseidon command and the examples
-# make demo            a first look: an old net with a mistake, corrected and upgraded
+# make demo            a first look: LeNet learns Fashion-MNIST
 # make unit            every *_test.c beside the sources, one program each
 # make test            all of that, the whole-system tests, old fuzz finds, examples, installation
 # make SAN=thread unit the same under a sanitizer (address,undefined or thread)
@@ -58,7 +58,7 @@ BASE := -std=c17 $(OPT) -ffp-contract=off -D_GNU_SOURCE -fvisibility=hidden -fPI
 ROOMS  := -Iinclude -Isrc -Itests -isystem $(GEN)
 LINK   := -pthread $(SANITIZE) -Wl,--as-needed,-z,relro,-z,now
 SHARED := -shared $(if $(SAN),,-Wl,-z,defs) -Wl,--version-script=$(GEN)/exports.map
-LIBS   := -lprotobuf-c -lm
+LIBS   := -lprotobuf-c -llmdb -ljpeg -lpng -lz -ldnnl -lgomp -lm
 
 # --- optional parts: NAME:MODULE, such as ucx:ucx ------------------------------------------------
 # Where pkg-config finds MODULE, the folders src/*/NAME are built and linked, PSD_HAVE_NAME is 1 and
@@ -77,7 +77,8 @@ endif
 
 # --- what there is -------------------------------------------------------------------------------
 COMM_ROOMS := comm $(shell sed -n 's/^comm://p' src/LAYERS)
-WITHOUT   := $(foreach part,$(ABSENT),$(wildcard src/*/$(call name,$(part))/*.c))
+WITHOUT   := $(foreach part,$(ABSENT),$(wildcard src/*/$(call name,$(part))/*.c)) \
+             $(if $(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null || echo x86_64)),,$(wildcard src/ops/simd/*.c))
 INSIDE    := $(filter-out $(WITHOUT),$(wildcard src/*/*.c src/*/*/*.c))
 SOURCES   := $(filter-out %_test.c %_fuzz.c,$(INSIDE))
 GENERATED := $(patsubst src/%.proto,$(GEN)/%.pb-c.c,$(wildcard src/*/*.proto))
@@ -113,7 +114,7 @@ clean:
 
 # The packages of the targets asked for, in one go.
 ready:
-	@tools/setup build $(filter test check fuzz bench install,$(MAKECMDGOALS)) \
+	@tools/setup build $(filter demo test check fuzz bench install,$(MAKECMDGOALS)) \
 	    $(if $(findstring clang,$(CC)),llvm)
 
 # $(call say,WORD,THING) announces a command in a short line; V=1 shows the command instead.

@@ -43,7 +43,7 @@ psd_status psd_cli_misuse(struct psd_cli *cli, const char *format, ...)
 const struct psd_command *psd_cli_find(const struct psd_cli *cli, const char *name)
 {
     for (size_t i = 0; cli->commands[i]; i++) {
-        if (strcmp(cli->commands[i]->name, name) == 0)
+        if (psd_options_same_name(cli->commands[i]->name, name, strlen(name)))
             return cli->commands[i];
     }
     return NULL;
@@ -82,17 +82,22 @@ static psd_status check_arguments(struct psd_cli *cli, int argc, char **argv)
 /* With settings, and so with a log. */
 static psd_status run_configured(struct psd_cli *cli, const void *options, int argc, char **argv)
 {
+    struct psd_screen screen;
     struct psd_log log;
 
     if (!cli->command->without_settings)
         PSD_TRY(psd_settings_load(cli->settings, cli->common.config_file, cli->environment));
-    psd_logging_init(&log, &cli->logging, cli->err);
+    psd_screen_init(&screen, cli->err);
+    psd_logging_init(&log, &cli->logging, cli->command->logs_as_caffe, &screen);
+    cli->screen = &screen;
     cli->log = &log;
     if (*psd_settings_warnings(cli->settings))
         psd_log_warning(cli->log, "%s", psd_settings_warnings(cli->settings));
     psd_status status = cli->command->run(cli, options, argc, argv);
     cli->log = NULL;
+    cli->screen = NULL;
     psd_log_fini(&log);
+    psd_screen_fini(&screen);
     return status;
 }
 

@@ -13,7 +13,12 @@
 
 #include <stdio.h>
 
-enum psd_exit { PSD_EXIT_DONE = 0, PSD_EXIT_FAILED = 1, PSD_EXIT_MISUSED = 2 };
+enum psd_exit {
+    PSD_EXIT_DONE = 0,
+    PSD_EXIT_FAILED = 1,
+    PSD_EXIT_MISUSED = 2,
+    PSD_EXIT_AGAIN = 75, /* EX_TEMPFAIL: all is saved, and starting again goes on from there */
+};
 
 /* What the options of every command, and of the program before its command, fill in. */
 struct psd_cli_common {
@@ -31,6 +36,7 @@ struct psd_cli {
     const struct psd_command *command; /* the one that runs; NULL before it is known */
     bool by_alias;                     /* the program's name stands for the command */
     struct psd_log *log;               /* borrowed while the command runs; NULL before */
+    struct psd_screen *screen;         /* the same; for a live line below the log's */
     struct psd_settings *settings;     /* owned */
     struct psd_logging_config logging;
     struct psd_cli_common common;
@@ -54,7 +60,7 @@ int psd_cli_main(struct psd_cli *cli, int argc, char **argv);
 __attribute__((format(printf, 2, 3))) psd_status psd_cli_misuse(struct psd_cli *cli,
                                                                 const char *format, ...);
 
-/* The command called `name`; NULL when there is none. */
+/* The command called `name`, with - or _ between its words; NULL when there is none. */
 const struct psd_command *psd_cli_find(const struct psd_cli *cli, const char *name);
 
 /* Fails because there is no command called `name`; a misuse, with a suggestion. */

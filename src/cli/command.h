@@ -32,6 +32,7 @@ struct psd_command {
     size_t options_size;              /* bytes of the structure that the options fill in */
 
     bool without_settings; /* a wrong settings file is no obstacle */
+    bool logs_as_caffe;    /* programs read its lines: log.prefix auto is glog */
 
     /* Does the work. `options` is the structure, filled in and borrowed for the call; argv[0] to
      * argv[argc - 1] are the arguments, between least and most of them. What is for the user goes
@@ -48,12 +49,21 @@ struct psd_alias {
 
 extern const struct psd_command psd_command_completion;
 extern const struct psd_command psd_command_config;
+extern const struct psd_command psd_command_convert_cifar;
+extern const struct psd_command psd_command_convert_mnist;
+extern const struct psd_command psd_command_device_query;
+extern const struct psd_command psd_command_eval;
 extern const struct psd_command psd_command_help;
 extern const struct psd_command psd_command_print;
+extern const struct psd_command psd_command_test;
+extern const struct psd_command psd_command_time;
+extern const struct psd_command psd_command_train;
 extern const struct psd_command psd_command_upgrade_net;
 extern const struct psd_command psd_command_upgrade_solver;
 extern const struct psd_command psd_command_version;
 
+extern const struct psd_command psd_command_convert_cifar_data;
+extern const struct psd_command psd_command_convert_mnist_data;
 extern const struct psd_command psd_command_upgrade_net_proto_binary;
 extern const struct psd_command psd_command_upgrade_net_proto_text;
 extern const struct psd_command psd_command_upgrade_solver_proto_text;

@@ -74,7 +74,7 @@ static void show_words(const struct psd_cli *cli, const char *word, size_t lengt
 /* The next word of what stands for a value or argument; NULL after the last. */
 static const char *next_word(const char *needs, size_t *length)
 {
-    static const char between[] = " |[].";
+    static const char between[] = " |[].,=";
 
     needs += strspn(needs, between);
     *length = strcspn(needs, between);

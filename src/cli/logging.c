@@ -1,20 +1,25 @@
-/* logging.c - a sink for the log. Standard error has no buffer, so a line is one write. */
+/* logging.c - the log's level and prefix, and the screen as its sink. */
 #include "cli/logging.h"
 
 static const char *const levels[] = {"error", "warning", "info", "debug", NULL};
+static const char *const prefixes[] = {"auto", "glog", "none", NULL};
 
 const struct psd_setting psd_logging_settings[] = {
     {"log.level", "info", "messages of this level and more urgent ones are shown",
      PSD_CHOICE(struct psd_logging_config, level, levels)},
+    {"log.prefix", "auto",
+     "what a line begins with: date, time and thread as glog writes them, or nothing; auto is glog "
+     "for train, test and time",
+     PSD_CHOICE(struct psd_logging_config, prefix, prefixes)},
     {0},
 };
 
-static void write_line(void *context, const char *line, size_t length)
+void psd_logging_init(struct psd_log *log, const struct psd_logging_config *config, bool as_caffe,
+                      struct psd_screen *screen)
 {
-    fwrite(line, 1, length, context);
-}
+    bool automatic = config->prefix == PSD_LOGGING_AUTO;
 
-void psd_logging_init(struct psd_log *log, const struct psd_logging_config *config, FILE *err)
-{
-    psd_log_init(log, config->level, PSD_LOG_NO_RANK, write_line, err);
+    psd_log_init(log, config->level, PSD_LOG_NO_RANK, psd_screen_write, screen);
+    if (config->prefix == PSD_LOGGING_GLOG || (automatic && as_caffe))
+        log->prefix = psd_log_prefix_glog;
 }

@@ -55,7 +55,7 @@ static struct word split(const char *argument)
     return word;
 }
 
-static bool same_name(const char *known, const char *name, size_t length)
+bool psd_options_same_name(const char *known, const char *name, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
         bool dashes = (known[i] == '-' || known[i] == '_') && (name[i] == '-' || name[i] == '_');
@@ -70,7 +70,7 @@ static struct match find(const struct parser *parser, const char *name, size_t l
     for (int i = 0; i < 2; i++) {
         const struct psd_option *row = parser->sets[i].table;
         for (; row && row->name; row++) {
-            if (same_name(row->name, name, length))
+            if (psd_options_same_name(row->name, name, length))
                 return (struct match){&row->value, NULL, parser->sets[i].base, row->needs};
         }
     }
@@ -198,9 +198,9 @@ const char *psd_options_needs(const struct psd_value *value, const char *needs, 
                               size_t size)
 {
     static const char *const words[] = {
-        [PSD_VALUE_BOOL] = "",     [PSD_VALUE_INT] = "N",     [PSD_VALUE_DOUBLE] = "NUMBER",
-        [PSD_VALUE_SIZE] = "SIZE", [PSD_VALUE_TIME] = "TIME", [PSD_VALUE_TEXT] = "TEXT",
-        [PSD_VALUE_CHOICE] = "",
+        [PSD_VALUE_BOOL] = "",     [PSD_VALUE_INT] = "N",         [PSD_VALUE_DOUBLE] = "NUMBER",
+        [PSD_VALUE_SIZE] = "SIZE", [PSD_VALUE_TIME] = "TIME",     [PSD_VALUE_TEXT] = "TEXT",
+        [PSD_VALUE_CHOICE] = "",   [PSD_VALUE_LIST] = "TEXT,...",
     };
 
     if (needs || value->kind != PSD_VALUE_CHOICE)

@@ -51,6 +51,9 @@ void psd_options_fini(const struct psd_options *options);
 psd_status psd_options_parse(const struct psd_options sets[2], struct psd_settings *settings,
                              bool leading, int *argc, char **argv);
 
+/* Whether the `length` letters at `name` mean the name `known`; - and _ are the same. */
+bool psd_options_same_name(const char *known, const char *name, size_t length);
+
 /* Writes what stands for a value in the help: `needs`, or a word for the kind; "" for a switch.
  * Returns `out`. */
 const char *psd_options_needs(const struct psd_value *value, const char *needs, char *out,

@@ -10,6 +10,7 @@ struct own {
     int64_t iterations;
     char *output;
     int form;
+    char **sets;
 };
 
 struct common {
@@ -26,6 +27,7 @@ static const struct psd_option own_table[] = {
     {"note", NULL, NULL, "a switch that begins with no", PSD_BOOL(struct own, note)},
     {"max-iterations", NULL, "50", "how often", PSD_INT(struct own, iterations, 1, 1000)},
     {"output", "FILE", NULL, "where to", PSD_TEXT(struct own, output)},
+    {"set", NULL, NULL, "several", PSD_LIST(struct own, sets)},
     {"form", NULL, "binary", "which form", PSD_CHOICE(struct own, form, forms)},
     {0},
 };
@@ -198,6 +200,18 @@ static void the_last_of_several_counts(void)
     end();
 }
 
+static void of_a_list_all_count(void)
+{
+    CHECK_OK(parse("--set a=1,b=2 --output o -set=c=3"));
+    CHECK_TEXT("a=1", own.sets[0]);
+    CHECK_TEXT("b=2", own.sets[1]);
+    CHECK_TEXT("c=3", own.sets[2]);
+    CHECK(own.sets[3] == NULL);
+    CHECK_STATUS(PSD_EINVAL, parse("--set"));
+    CHECK_TEXT("option \"--set\" needs a value: TEXT,...", psd_error());
+    end();
+}
+
 static void a_wrong_option_is_named(void)
 {
     static const struct {
@@ -232,11 +246,11 @@ static void every_failed_allocation_is_survived(void)
 
     CHECK_OK(parse("a"));
     for (long n = 0; failed; n++) {
-        char output[] = "--output=f", timeout[] = "--net-timeout=5s";
-        int argc = 2;
+        char output[] = "--output=f", set[] = "--set=a,b", timeout[] = "--net-timeout=5s";
+        int argc = 3;
         psd_alloc_fail_at(n);
         psd_status status =
-            psd_options_parse(sets, settings, false, &argc, (char *[]){output, timeout});
+            psd_options_parse(sets, settings, false, &argc, (char *[]){output, set, timeout});
         failed = psd_alloc_fail_at(-1);
         CHECK_STATUS(failed ? PSD_ENOMEM : PSD_OK, status);
     }
@@ -256,6 +270,7 @@ int main(int argc, char **argv)
     RUN(leading_options_end_at_the_first_argument)
     RUN(every_setting_is_an_option)
     RUN(the_last_of_several_counts)
+    RUN(of_a_list_all_count)
     RUN(a_wrong_option_is_named)
     RUN(every_failed_allocation_is_survived)
 }

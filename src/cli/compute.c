@@ -1,0 +1,107 @@
+/* compute.c - the host, its threads, and a net on them. */
+#include "cli/compute.h"
+#include "proto/upgrade.h"
+
+#include <sched.h>
+#include <string.h>
+
+/* Those that we may run on, which may be fewer than the machine has. */
+static unsigned processors(void)
+{
+    cpu_set_t set;
+
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
+}
+
+static psd_status open_device(const struct psd_compute_options *options, struct psd_compute *out)
+{
+    struct psd_ops_options ops = {
+        .threads = options->threads ? (unsigned)options->threads : processors(),
+        .backend = options->backend,
+    };
+
+    PSD_TRY(psd_device_open("host", 0, &out->device));
+    ops.device = out->device;
+    psd_status status = psd_ops_open(&ops, &out->ops);
+    if (status != PSD_OK)
+        psd_device_close(out->device);
+    return status;
+}
+
+psd_status psd_compute_open(struct psd_cli *cli, const struct psd_compute_options *options,
+                            struct psd_compute *out)
+{
+    struct psd_compute compute = {
+        .level = (int)options->level,
+        .stages = (const char *const *)options->stages,
+    };
+
+    if (options->gpu && *options->gpu)
+        return psd_fail(PSD_ENOSUP, "there is no GPU that this build can use; without -gpu it "
+                                    "computes on the CPU");
+    if (options->max_bad && psd_bad_parse(options->max_bad, &compute.max_bad) != PSD_OK)
+        return psd_cli_misuse(cli, "--max-bad: %s", psd_error());
+    PSD_TRY(open_device(options, &compute));
+    *out = compute;
+    return PSD_OK;
+}
+
+void psd_compute_close(struct psd_compute *compute)
+{
+    psd_ops_close(compute->ops);
+    psd_device_close(compute->device);
+}
+
+/* --- nets ------------------------------------------------------------------------------------- */
+
+psd_status psd_compute_read(struct psd_cli *cli, const char *path, struct psd_document **out)
+{
+    struct psd_document *document = NULL;
+    struct psd_upgrade upgrade;
+
+    PSD_TRY(psd_document_read(path, PSD_FORM_AUTO, &caffe__net_parameter__descriptor, &document));
+    psd_upgrade_init(&upgrade, document);
+    psd_status status = psd_upgrade_net(document, &upgrade);
+    if (status != PSD_OK) {
+        psd_document_destroy(document);
+        return status;
+    }
+    if (upgrade.warnings.sentences.count)
+        psd_log_warning(cli->log, "%s", upgrade.warnings.sentences.text);
+    *out = document;
+    return PSD_OK;
+}
+
+psd_status psd_compute_net(struct psd_cli *cli, const struct psd_compute *compute,
+                           struct psd_document *document, Caffe__Phase phase, struct psd_net **out)
+{
+    struct psd_net_options build = {
+        .document = document,
+        .phase = phase,
+        .level = compute->level,
+        .stages = compute->stages,
+        .ops = compute->ops,
+        .device = compute->device,
+        .log = cli->log,
+        .max_bad = compute->max_bad,
+    };
+
+    return psd_net_create(&build, out);
+}
+
+static psd_status load_file(struct psd_cli *cli, struct psd_net *net, const char *path)
+{
+    struct psd_document *document = NULL;
+
+    PSD_TRY(psd_compute_read(cli, path, &document));
+    psd_status status = psd_net_load(net, document);
+    psd_document_destroy(document);
+    return status;
+}
+
+psd_status psd_compute_load(struct psd_cli *cli, struct psd_net *net, char *const *files)
+{
+    for (size_t i = 0; files && files[i]; i++)
+        PSD_TRY(load_file(cli, net, files[i]));
+    return PSD_OK;
+}

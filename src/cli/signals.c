@@ -1,0 +1,81 @@
+/* signals.c - a handler only notes; the second Ctrl-C alone acts. */
+#include "cli/signals.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ENDED_BY_INT = 128 + SIGINT };
+
+const char *const psd_signals_effects[] = {"stop", "snapshot", "none", NULL};
+
+static enum psd_signals_effect effect_of_int, effect_of_hup;
+static atomic_bool stop, snapshot, terminated;
+
+static void note(enum psd_signals_effect effect)
+{
+    if (effect == PSD_SIGNALS_STOP)
+        atomic_store(&stop, true);
+    else if (effect == PSD_SIGNALS_SNAPSHOT)
+        atomic_store(&snapshot, true);
+}
+
+static void on_int(int number)
+{
+    (void)number;
+    if (effect_of_int == PSD_SIGNALS_STOP && atomic_load(&stop))
+        _exit(ENDED_BY_INT);
+    note(effect_of_int);
+}
+
+static void on_hup(int number)
+{
+    (void)number;
+    note(effect_of_hup);
+}
+
+static void on_term(int number)
+{
+    (void)number;
+    atomic_store(&terminated, true);
+    note(PSD_SIGNALS_STOP);
+}
+
+static void handle(int number, void (*handler)(int number))
+{
+    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
+
+    sigemptyset(&action.sa_mask);
+    sigaction(number, &action, NULL);
+}
+
+void psd_signals_start(enum psd_signals_effect at_int, enum psd_signals_effect at_hup)
+{
+    effect_of_int = at_int;
+    effect_of_hup = at_hup;
+    stop = snapshot = terminated = false;
+    handle(SIGINT, on_int);
+    handle(SIGHUP, on_hup);
+    handle(SIGTERM, on_term);
+}
+
+void psd_signals_end(void)
+{
+    handle(SIGINT, SIG_DFL);
+    handle(SIGHUP, SIG_DFL);
+    handle(SIGTERM, SIG_DFL);
+}
+
+enum psd_solver_action psd_signals_action(void *context)
+{
+    (void)context;
+    if (atomic_load(&stop))
+        return PSD_SOLVER_STOP;
+    return atomic_exchange(&snapshot, false) ? PSD_SOLVER_SNAPSHOT : PSD_SOLVER_GO_ON;
+}
+
+bool psd_signals_terminated(void)
+{
+    return atomic_load(&terminated);
+}
