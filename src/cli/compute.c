@@ -1,5 +1,6 @@
 /* compute.c - the host, its threads, and a net on them. */
 #include "cli/compute.h"
+#include "proto/caffe.pb-c.h"
 #include "proto/upgrade.h"
 
 #include <sched.h>
@@ -54,24 +55,6 @@ void psd_compute_close(struct psd_compute *compute)
 
 /* --- nets ------------------------------------------------------------------------------------- */
 
-psd_status psd_compute_read(struct psd_cli *cli, const char *path, struct psd_document **out)
-{
-    struct psd_document *document = NULL;
-    struct psd_upgrade upgrade;
-
-    PSD_TRY(psd_document_read(path, PSD_FORM_AUTO, &caffe__net_parameter__descriptor, &document));
-    psd_upgrade_init(&upgrade, document);
-    psd_status status = psd_upgrade_net(document, &upgrade);
-    if (status != PSD_OK) {
-        psd_document_destroy(document);
-        return status;
-    }
-    if (upgrade.warnings.sentences.count)
-        psd_log_warning(cli->log, "%s", upgrade.warnings.sentences.text);
-    *out = document;
-    return PSD_OK;
-}
-
 psd_status psd_compute_net(struct psd_cli *cli, const struct psd_compute *compute,
                            struct psd_document *document, Caffe__Phase phase, struct psd_net **out)
 {
@@ -93,7 +76,7 @@ static psd_status load_file(struct psd_cli *cli, struct psd_net *net, const char
 {
     struct psd_document *document = NULL;
 
-    PSD_TRY(psd_compute_read(cli, path, &document));
+    PSD_TRY(psd_upgrade_read(path, &caffe__net_parameter__descriptor, cli->log, &document));
     psd_status status = psd_net_load(net, document);
     psd_document_destroy(document);
     return status;

@@ -55,9 +55,6 @@ psd_status psd_compute_open(struct psd_cli *cli, const struct psd_compute_option
                             struct psd_compute *out);
 void psd_compute_close(struct psd_compute *compute);
 
-/* Reads a net or weights, and brings them up to date. The caller owns *out. */
-psd_status psd_compute_read(struct psd_cli *cli, const char *path, struct psd_document **out);
-
 /* Builds the net in `document`, which outlives it. The caller owns *out. */
 psd_status psd_compute_net(struct psd_cli *cli, const struct psd_compute *compute,
                            struct psd_document *document, Caffe__Phase phase, struct psd_net **out);

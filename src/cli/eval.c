@@ -8,7 +8,9 @@
 #include "base/npy.h"
 #include "base/suggest.h"
 #include "cli/compute.h"
+#include "proto/caffe.pb-c.h"
 #include "proto/field.h"
+#include "proto/upgrade.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -135,9 +137,8 @@ static psd_status find_blob(const struct psd_net *net, const char *name, struct 
         psd_suggest_offer(&suggest, net->blob_names[i]);
     for (size_t i = 0; i < net->n_params; i++)
         psd_suggest_offer(&suggest, net->params[i]->name);
-    const char *near = psd_suggest_best(&suggest);
-    return psd_fail(PSD_ECONFIG, "%s has no blob or parameter \"%s\"%s%s%s", net->document->path,
-                    name, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+    return psd_fail(PSD_ECONFIG, "%s has no blob or parameter \"%s\"%s", net->document->path, name,
+                    psd_suggest_phrase(&suggest));
 }
 
 /* The layer that fills the blob: its maker, not those that change it in place afterwards. NULL for a
@@ -301,7 +302,8 @@ static psd_status prepare(struct psd_cli *cli, struct job *job)
     PSD_TRY(make_items(cli, options->get, false, &job->get));
     PSD_TRY(make_items(cli, options->set_diff, true, &job->set_diff));
     PSD_TRY(make_items(cli, options->get_diff, false, &job->get_diff));
-    PSD_TRY(psd_compute_read(cli, options->model, &job->document));
+    PSD_TRY(psd_upgrade_read(options->model, &caffe__net_parameter__descriptor, cli->log,
+                             &job->document));
     if (options->set_diff || options->get_diff) {
         Caffe__NetParameter *net = (Caffe__NetParameter *)job->document->root;
         net->has_force_backward = net->force_backward = 1;

@@ -1,6 +1,8 @@
 /* test.c - "poseidon test": how good a trained net is, batch by batch and on average. */
 #include "base/alloc.h"
 #include "cli/compute.h"
+#include "proto/caffe.pb-c.h"
+#include "proto/upgrade.h"
 
 struct test_options {
     struct psd_compute_options compute;
@@ -80,7 +82,8 @@ static psd_status test(struct psd_cli *cli, const struct test_options *options,
     struct psd_net *net = NULL;
     double *sums = NULL;
 
-    PSD_TRY(psd_compute_read(cli, options->model, &document));
+    PSD_TRY(
+        psd_upgrade_read(options->model, &caffe__net_parameter__descriptor, cli->log, &document));
     psd_status status = psd_compute_net(cli, compute, document, CAFFE__PHASE__TEST, &net);
     if (status == PSD_OK)
         status = psd_compute_load(cli, net, options->weights);

@@ -6,6 +6,8 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "cli/compute.h"
+#include "proto/caffe.pb-c.h"
+#include "proto/upgrade.h"
 
 struct time_options {
     struct psd_compute_options compute;
@@ -147,7 +149,8 @@ static psd_status run(struct psd_cli *cli, const void *opaque, int argc, char **
         return psd_cli_misuse(cli, "a net is needed: --model FILE");
     PSD_TRY(psd_compute_open(cli, &options->compute, &compute));
     psd_log_info(cli->log, "Use CPU.");
-    psd_status status = psd_compute_read(cli, options->model, &document);
+    psd_status status =
+        psd_upgrade_read(options->model, &caffe__net_parameter__descriptor, cli->log, &document);
     if (status == PSD_OK)
         status = psd_compute_net(cli, &compute, document, options->phase, &net);
     if (status == PSD_OK)

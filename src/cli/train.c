@@ -108,25 +108,6 @@ static void show_solver(struct psd_cli *cli, const struct psd_document *document
     psd_text_write(document->root, NULL, &sink);
 }
 
-static psd_status read_solver(struct psd_cli *cli, const char *path, struct psd_document **out)
-{
-    struct psd_document *document = NULL;
-    struct psd_upgrade upgrade;
-
-    PSD_TRY(
-        psd_document_read(path, PSD_FORM_AUTO, &caffe__solver_parameter__descriptor, &document));
-    psd_upgrade_init(&upgrade, document);
-    psd_status status = psd_upgrade_solver(document, &upgrade);
-    if (status != PSD_OK) {
-        psd_document_destroy(document);
-        return status;
-    }
-    if (upgrade.warnings.sentences.count)
-        psd_log_warning(cli->log, "%s", upgrade.warnings.sentences.text);
-    *out = document;
-    return PSD_OK;
-}
-
 /* Most of Caffe's solvers ask for the GPU, and train as well without. */
 static void choose_device(struct psd_cli *cli, const struct psd_document *document)
 {
@@ -216,7 +197,8 @@ static psd_status run(struct psd_cli *cli, const void *opaque, int argc, char **
                               "--snapshot goes on with a training, --weights starts a new one: "
                               "give one of them");
     PSD_TRY(psd_compute_open(cli, &options->compute, &compute));
-    psd_status status = read_solver(cli, options->solver, &document);
+    psd_status status = psd_upgrade_read(options->solver, &caffe__solver_parameter__descriptor,
+                                         cli->log, &document);
     if (status == PSD_OK)
         status = train(cli, options, document, &compute);
     psd_document_destroy(document);

@@ -35,22 +35,9 @@ static const struct job solver = {&caffe__solver_parameter__descriptor, PSD_FORM
 static const struct job solver_text = {&caffe__solver_parameter__descriptor, PSD_FORM_TEXT,
                                        psd_upgrade_solver};
 
-/* A line at a time: the log cuts a message that is too long. */
-static void warn(struct psd_cli *cli, const struct psd_sentences *warnings)
-{
-    size_t length;
-
-    for (const char *line = warnings->text; *line; line += length + (line[length] == '\n')) {
-        length = strcspn(line, "\n");
-        psd_log_warning(cli->log, "%.*s", (int)length, line);
-    }
-    if (warnings->left)
-        psd_log_warning(cli->log, "and %zu more", (size_t)warnings->left);
-}
-
 static void tell(struct psd_cli *cli, const struct psd_upgrade *upgrade, const char *in)
 {
-    warn(cli, &upgrade->warnings.sentences);
+    psd_upgrade_warn(upgrade, cli->log);
     if (!upgrade->done)
         psd_log_warning(cli->log, "File already in latest proto format: %s", in);
     for (unsigned step = 1; step <= upgrade->done; step *= 2) {

@@ -171,9 +171,7 @@ static psd_status unknown(const char *type)
     psd_suggest_init(&suggest, type, strlen(type));
     for (size_t i = 0; i < KINDS; i++)
         psd_suggest_offer(&suggest, kinds[i].type);
-    const char *best = psd_suggest_best(&suggest);
-    return psd_fail(PSD_ECONFIG, "there is no filler \"%s\"%s%s%s", type,
-                    best ? "; did you mean \"" : "", best ? best : "", best ? "\"?" : "");
+    return psd_fail(PSD_ECONFIG, "there is no filler \"%s\"%s", type, psd_suggest_phrase(&suggest));
 }
 
 psd_status psd_filler_fill(const Caffe__FillerParameter *filler, uint64_t seed, uint64_t stream,

@@ -26,9 +26,8 @@ static psd_status unknown_type(const struct psd_layer *layer)
     psd_suggest_init(&suggest, type, strlen(type));
     for (size_t i = 0; psd_layers[i]; i++)
         psd_suggest_offer(&suggest, psd_layers[i]->type);
-    const char *near = psd_suggest_best(&suggest);
-    return psd_layer_fail(layer, &layer->param->base, 2, "unknown type \"%s\"%s%s%s", type,
-                          near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+    return psd_layer_fail(layer, &layer->param->base, 2, "unknown type \"%s\"%s", type,
+                          psd_suggest_phrase(&suggest));
 }
 
 static psd_status take_memory(struct psd_layer *layer)

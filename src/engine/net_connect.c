@@ -60,10 +60,8 @@ static psd_status no_such_blob(const struct psd_net_build *build, const struct p
     psd_suggest_init(&suggest, name, strlen(name));
     for (size_t i = 0; i < net->n_blobs; i++)
         psd_suggest_offer(&suggest, net->blob_names[i]);
-    const char *near = psd_suggest_best(&suggest);
-    return psd_layer_fail(layer, &layer->param->base, 3, "reads \"%s\", which no layer makes%s%s%s",
-                          name, near ? "; did you mean \"" : "", near ? near : "",
-                          near ? "\"?" : "");
+    return psd_layer_fail(layer, &layer->param->base, 3, "reads \"%s\", which no layer makes%s",
+                          name, psd_suggest_phrase(&suggest));
 }
 
 static psd_status find_bottoms(struct psd_net_build *build, struct psd_layer *layer)

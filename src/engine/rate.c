@@ -83,12 +83,10 @@ psd_status psd_rate_check(const Caffe__SolverParameter *solver)
     psd_suggest_init(&suggest, name, strlen(name));
     for (size_t i = 0; i < sizeof policies / sizeof *policies; i++)
         psd_suggest_offer(&suggest, policies[i].name);
-    const char *near = psd_suggest_best(&suggest);
-    return psd_fail(
-        PSD_ECONFIG,
-        "unknown lr_policy \"%s\"%s%s%s; there are fixed, step, exp, inv, multistep, poly "
-        "and sigmoid",
-        name, near ? " (did you mean \"" : "", near ? near : "", near ? "\"?)" : "");
+    return psd_fail(PSD_ECONFIG,
+                    "there is no lr_policy \"%s\", but fixed, step, exp, inv, multistep, poly and "
+                    "sigmoid%s",
+                    name, psd_suggest_phrase(&suggest));
 }
 
 /* The rate grows from warmup_start_factor of itself to itself. */

@@ -233,13 +233,10 @@ psd_status psd_solver_restore(struct psd_solver *solver, const char *path)
 static psd_status load_one(struct psd_solver *solver, const char *path)
 {
     struct psd_document *document = NULL;
-    struct psd_upgrade upgrade;
 
-    PSD_TRY(psd_document_read(path, PSD_FORM_AUTO, &caffe__net_parameter__descriptor, &document));
-    psd_upgrade_init(&upgrade, document);
-    psd_status status = psd_upgrade_net(document, &upgrade);
-    if (status == PSD_OK)
-        status = psd_net_load(solver->net, document);
+    PSD_TRY(
+        psd_upgrade_read(path, &caffe__net_parameter__descriptor, solver->options.log, &document));
+    psd_status status = psd_net_load(solver->net, document);
     psd_document_destroy(document);
     return status;
 }

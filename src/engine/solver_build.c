@@ -24,24 +24,15 @@ static psd_status fail(const struct psd_solver *solver, const char *field, const
 
 /* --- net documents ------------------------------------------------------------------------------- */
 
-static psd_status read_net(const char *named, const char *in, struct psd_document **out)
+static psd_status read_net(const char *named, const struct psd_solver *solver,
+                           struct psd_document **out)
 {
-    struct psd_document *document = NULL;
-    struct psd_upgrade upgrade;
     char *path = NULL;
 
-    PSD_TRY(psd_path_find(named, in, &path));
+    PSD_TRY(psd_path_find(named, solver->options.document->path, &path));
     psd_status status =
-        psd_document_read(path, PSD_FORM_AUTO, &caffe__net_parameter__descriptor, &document);
+        psd_upgrade_read(path, &caffe__net_parameter__descriptor, solver->options.log, out);
     psd_alloc_free(path);
-    if (status != PSD_OK)
-        return status;
-    psd_upgrade_init(&upgrade, document);
-    status = psd_upgrade_net(document, &upgrade);
-    if (status == PSD_OK)
-        *out = document;
-    else
-        psd_document_destroy(document);
     return status;
 }
 
@@ -75,7 +66,7 @@ static psd_status open_net(struct psd_solver *solver, const char *file,
 {
     const struct psd_document *document = solver->options.document;
 
-    return inside ? copy_net(document, inside, out) : read_net(file, document->path, out);
+    return inside ? copy_net(document, inside, out) : read_net(file, solver, out);
 }
 
 /* --- nets ---------------------------------------------------------------------------------------- */

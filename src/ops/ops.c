@@ -41,9 +41,8 @@ static psd_status no_such_backend(const char *name)
     psd_suggest_init(&suggest, name, strlen(name));
     for (size_t i = 0; psd_backends[i]; i++)
         psd_suggest_offer(&suggest, psd_backends[i]->name);
-    const char *best = psd_suggest_best(&suggest);
-    return psd_fail(PSD_ECONFIG, "this build has no backend \"%s\"%s%s%s", name,
-                    best ? "; did you mean \"" : "", best ? best : "", best ? "\"?" : "");
+    return psd_fail(PSD_ECONFIG, "this build has no backend \"%s\"%s", name,
+                    psd_suggest_phrase(&suggest));
 }
 
 static const struct psd_backend *find_backend(const char *name)

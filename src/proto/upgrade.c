@@ -245,3 +245,36 @@ psd_status psd_upgrade_solver(struct psd_document *document, struct psd_upgrade 
     psd_mistakes_init(&up.mistakes, document->path);
     return finish(&up, upgrade_solver(&up, (Caffe__SolverParameter *)document->root));
 }
+
+void psd_upgrade_warn(const struct psd_upgrade *upgrade, struct psd_log *log)
+{
+    const struct psd_sentences *warnings = &upgrade->warnings.sentences;
+    size_t length;
+
+    for (const char *line = warnings->text; *line; line += length + (line[length] == '\n')) {
+        length = strcspn(line, "\n");
+        psd_log_warning(log, "%.*s", (int)length, line);
+    }
+    if (warnings->left)
+        psd_log_warning(log, "and %u more", warnings->left);
+}
+
+psd_status psd_upgrade_read(const char *path, const ProtobufCMessageDescriptor *type,
+                            struct psd_log *log, struct psd_document **out)
+{
+    bool is_net = type == &caffe__net_parameter__descriptor;
+    struct psd_document *document = NULL;
+    struct psd_upgrade upgrade;
+
+    PSD_TRY(psd_document_read(path, PSD_FORM_AUTO, type, &document));
+    psd_upgrade_init(&upgrade, document);
+    psd_status status =
+        is_net ? psd_upgrade_net(document, &upgrade) : psd_upgrade_solver(document, &upgrade);
+    if (status != PSD_OK) {
+        psd_document_destroy(document);
+        return status;
+    }
+    psd_upgrade_warn(&upgrade, log);
+    *out = document;
+    return PSD_OK;
+}

@@ -9,6 +9,7 @@
 #ifndef PSD_PROTO_UPGRADE_H
 #define PSD_PROTO_UPGRADE_H
 
+#include "base/log.h"
 #include "proto/document.h"
 #include "proto/mistakes.h"
 
@@ -39,5 +40,13 @@ void psd_upgrade_init(struct psd_upgrade *upgrade, const struct psd_document *do
  * document is then good for nothing but destroy. */
 psd_status psd_upgrade_net(struct psd_document *document, struct psd_upgrade *upgrade);
 psd_status psd_upgrade_solver(struct psd_document *document, struct psd_upgrade *upgrade);
+
+/* Reads a file that holds a NetParameter or, as `type` says, a SolverParameter, and brings it up to
+ * date. What is left out on the way is told to the log. The caller owns *out. */
+psd_status psd_upgrade_read(const char *path, const ProtobufCMessageDescriptor *type,
+                            struct psd_log *log, struct psd_document **out);
+
+/* Tells the warnings to a log, each in a line. */
+void psd_upgrade_warn(const struct psd_upgrade *upgrade, struct psd_log *log);
 
 #endif
