@@ -1,7 +1,10 @@
 /* onednn.c - Intel's library of operations, for convolutions of any stride, dilation and group. */
 #include "ops/onednn/onednn.h"
 
-#include <omp.h>
+/* Of OpenMP we need two functions of its library and nothing of the compiler: clang has its header
+ * only in a package of its own. */
+int omp_get_max_threads(void);
+void omp_set_num_threads(int threads);
 
 int psd_onednn_compute_alone(void)
 {
