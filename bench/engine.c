@@ -1,0 +1,380 @@
+/* engine.c - does one machine train faster with us than with PyTorch?
+ *
+ *     engine                                     the table
+ *     engine NET THREADS SECONDS                 one run of ours
+ *     peers/torch_single.py NET LAYOUT ...       one run of PyTorch's
+ *
+ * Nets and solvers are those of models/, but for their data, which is one batch of noise in memory.
+ * An iteration is forward, backward and update. Every run is a process of its own on all processors
+ * that this one may use (taskset gives it fewer), and the programs take turns, so that what happens
+ * to the machine happens to all. A run says on a pipe when its first iteration is done and how fast
+ * the others were; memory is the most that the process ever had. PYTHON names the Python to ask for
+ * PyTorch; where it has none, there are only our rows. */
+#include "base/clock.h"
+#include "base/random.h"
+#include "engine/solver.h"
+#include "proto/upgrade.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <sched.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { RUNS = 5, TRIES = 2, CLASSES = 10, NO_TORCH = 77, NO_COMMAND = 127 };
+
+#define SECONDS "2" /* that a run is measured for */
+#define BUSY    0.1 /* processors used by others, from which on numbers are doubtful */
+#define PEER    "bench/peers/torch_single.py"
+
+/* Caffe cannot be installed beside us; its figures are those of Caffe 1.0 with OpenBLAS on another
+ * machine with two such processors, the better of its runs with one thread and with two. */
+static const struct net {
+    const char *name, *title, *solver, *model;
+    int64_t shape[3];
+    double caffe; /* images/s */
+} nets[] = {
+    {"lenet",
+     "LeNet",
+     "models/lenet/solver.prototxt",
+     "models/lenet/train_val.prototxt",
+     {1, 28, 28},
+     2719},
+    {"cifar10-quick",
+     "CIFAR-10 quick",
+     "models/cifar10-quick/solver.prototxt",
+     "models/cifar10-quick/train_val.prototxt",
+     {3, 32, 32},
+     527},
+};
+
+static void die(const char *what, const char *why)
+{
+    fprintf(stderr, "bench/engine: %s: %s\n", what, why);
+    _exit(1);
+}
+
+static void check(psd_status status, const char *what)
+{
+    if (status != PSD_OK)
+        die(what, psd_error());
+}
+
+/* --- a run of ours ---------------------------------------------------------------------------- */
+
+static struct psd_document *read_document(const char *path, const ProtobufCMessageDescriptor *type)
+{
+    struct psd_document *document = NULL;
+
+    check(psd_document_read(path, PSD_FORM_TEXT, type, &document), path);
+    return document;
+}
+
+/* Makes an Input layer of the Data layer that trains. Returns its batch. */
+static int64_t put_into_memory(Caffe__NetParameter *model, const struct net *net)
+{
+    static int64_t images[4], labels[1];
+    static Caffe__BlobShape shapes[2] = {CAFFE__BLOB_SHAPE__INIT, CAFFE__BLOB_SHAPE__INIT};
+    static Caffe__BlobShape *both[] = {&shapes[0], &shapes[1]};
+    static Caffe__InputParameter input = CAFFE__INPUT_PARAMETER__INIT;
+    static char type[] = "Input";
+    Caffe__LayerParameter *layer = model->layer[0];
+
+    images[0] = labels[0] = layer->data_param->batch_size;
+    memcpy(images + 1, net->shape, sizeof net->shape);
+    shapes[0].n_dim = 4, shapes[0].dim = images;
+    shapes[1].n_dim = 1, shapes[1].dim = labels;
+    input.n_shape = 2, input.shape = both;
+    layer->type = type;
+    layer->input_param = &input;
+    layer->data_param = NULL;
+    layer->transform_param = NULL;
+    return images[0];
+}
+
+/* Neither tests nor snapshots nor lines. */
+static void only_train(Caffe__SolverParameter *solver, Caffe__NetParameter *model)
+{
+    solver->net = NULL;
+    solver->net_param = model;
+    solver->n_test_iter = 0;
+    solver->test_interval = 0;
+    solver->snapshot = 0;
+    solver->display = 0;
+}
+
+static void fill(const struct psd_net *net)
+{
+    const struct psd_blob *images = psd_net_blob(net, "data"), *labels = psd_net_blob(net, "label");
+
+    psd_random_fill_normal(1, 1, 0, images->count, psd_blob_values(images));
+    for (size_t i = 0; i < labels->count; i++)
+        psd_blob_values(labels)[i] = (float)psd_random_below(1, 2, i, CLASSES);
+}
+
+/* How many iterations are done in that time. */
+static double iterate(struct psd_solver *solver, double seconds)
+{
+    int64_t first = solver->iteration;
+    uint64_t start = psd_clock_now();
+
+    while ((double)(psd_clock_now() - start) < seconds * 1e9)
+        check(psd_solver_step(solver, 1), "training");
+    return (double)(solver->iteration - first) / ((double)(psd_clock_now() - start) / 1e9);
+}
+
+static void run_ours(const struct net *net, unsigned threads, double seconds)
+{
+    struct psd_document *model = read_document(net->model, &caffe__net_parameter__descriptor);
+    struct psd_document *file = read_document(net->solver, &caffe__solver_parameter__descriptor);
+    struct psd_ops_options ops = {.threads = threads};
+    struct psd_solver_options options = {.document = file};
+    struct psd_solver *solver = NULL;
+    int64_t batch = put_into_memory((Caffe__NetParameter *)model->root, net);
+
+    only_train((Caffe__SolverParameter *)file->root, (Caffe__NetParameter *)model->root);
+    check(psd_device_open("host", 0, &ops.device), "host");
+    check(psd_ops_open(&ops, &options.ops), "ops");
+    options.device = ops.device;
+    check(psd_solver_create(&options, &solver), net->name);
+    fill(solver->net);
+    check(psd_solver_step(solver, 1), "training");
+    puts("program Poseidon " PSD_VERSION "\nfirst");
+    fflush(stdout);
+    iterate(solver, seconds / 4); /* warms up */
+    printf("speed %g\n", iterate(solver, seconds) * (double)batch);
+    printf("loss %g\n", (double)solver->smoothed);
+    psd_solver_destroy(solver);
+    psd_ops_close(options.ops);
+    psd_device_close(ops.device);
+    psd_document_destroy(file);
+    psd_document_destroy(model);
+}
+
+/* --- the programs ----------------------------------------------------------------------------- */
+
+enum measure { SPEED, MEMORY, START, MEASURES };
+
+/* What the runs of one program with one net gave. */
+struct results {
+    char program[80];
+    double values[MEASURES][RUNS];
+    double loss;
+    bool missing; /* the program is not installed */
+};
+
+static double others; /* the most processors that anybody else used during a run that counts */
+
+/* Seconds that all processors together have worked since the machine started. */
+static double busy_seconds(void)
+{
+    unsigned long long user = 0, nice = 0, system = 0;
+    FILE *file = fopen("/proc/stat", "r");
+
+    if (file && fscanf(file, "cpu %llu %llu %llu", &user, &nice, &system) != 3)
+        user = nice = system = 0;
+    if (file)
+        fclose(file);
+    return (double)(user + nice + system) / (double)sysconf(_SC_CLK_TCK);
+}
+
+static double seconds_of(struct timeval time)
+{
+    return (double)time.tv_sec + (double)time.tv_usec / 1e6;
+}
+
+/* Starts a command of the shell, which gives way to it; what it prints can be read from the file. */
+static FILE *start(char *command, pid_t *pid)
+{
+    extern char **environ;
+    char shell[] = "/bin/sh", option[] = "-c";
+    char *const argv[] = {shell, option, command, NULL};
+    posix_spawn_file_actions_t actions;
+    int ends[2];
+
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        die("pipe", "there is none");
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    if (posix_spawn(pid, shell, &actions, NULL, argv, environ) != 0)
+        die(shell, "does not start");
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    return fdopen(ends[0], "r");
+}
+
+static void read_run(FILE *from, uint64_t began, struct results *results, int run)
+{
+    char line[120];
+
+    while (fgets(line, sizeof line, from)) {
+        line[strcspn(line, "\n")] = '\0';
+        if (strncmp(line, "program ", 8) == 0)
+            snprintf(results->program, sizeof results->program, "%.79s", line + 8);
+        else if (strcmp(line, "first") == 0)
+            results->values[START][run] = (double)(psd_clock_now() - began) / 1e9;
+        else if (strncmp(line, "speed ", 6) == 0)
+            results->values[SPEED][run] = strtod(line + 6, NULL);
+        else if (strncmp(line, "loss ", 5) == 0)
+            results->loss = strtod(line + 5, NULL);
+    }
+}
+
+static bool is_missing(int status)
+{
+    int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+
+    return code == NO_TORCH || code == NO_COMMAND;
+}
+
+/* Runs the command once. Returns how many processors others used meanwhile. */
+static double measure_once(char *command, struct results *results, int run)
+{
+    double busy = busy_seconds();
+    uint64_t began = psd_clock_now();
+    struct rusage use;
+    pid_t pid = 0;
+    int status = 0;
+
+    FILE *from = start(command, &pid);
+    if (from)
+        read_run(from, began, results, run);
+    if (from)
+        fclose(from);
+    if (wait4(pid, &status, 0, &use) != pid)
+        die(command, "was lost");
+    results->missing = is_missing(status);
+    if (results->missing)
+        return 0;
+    if (status != 0 || !isfinite(results->loss))
+        die(command, "did not end well");
+    results->values[MEMORY][run] = (double)use.ru_maxrss / 1024;
+    double own = seconds_of(use.ru_utime) + seconds_of(use.ru_stime);
+    double elapsed = (double)(psd_clock_now() - began) / 1e9;
+    return (busy_seconds() - busy - own) / elapsed;
+}
+
+/* What is measured while others work says little, so it is tried once more. */
+static void measure(char *command, struct results *results, int run)
+{
+    double now = HUGE_VAL;
+
+    for (int i = 0; i < TRIES && now > BUSY && !results->missing; i++)
+        now = measure_once(command, results, run);
+    others = results->missing ? others : fmax(others, now);
+}
+
+/* --- the table -------------------------------------------------------------------------------- */
+
+enum { OURS, CONTIGUOUS, CHANNELS_LAST, PROGRAMS };
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static double median(struct results *results, enum measure what)
+{
+    return results->values[what][RUNS / 2]; /* sorted */
+}
+
+static void print_cell(struct results *results, enum measure what, int digits)
+{
+    const double *sorted = results->values[what];
+    char spread[40];
+
+    snprintf(spread, sizeof spread, "(%.*f-%.*f)", digits, sorted[0], digits, sorted[RUNS - 1]);
+    printf("  %8.*f %-15s", digits, median(results, what), spread);
+}
+
+/* `ratio` says how much better we are; more is better for speed only. */
+static void print_row(struct results *all, int peer, enum measure what, const char *name,
+                      int digits)
+{
+    double ratio = median(&all[OURS], what) / median(&all[peer], what);
+
+    printf("  %-12s", name);
+    for (int i = 0; i < PROGRAMS && !all[i].missing; i++)
+        print_cell(&all[i], what, digits);
+    if (!all[peer].missing)
+        printf("  %7.2f", what == SPEED ? ratio : 1 / ratio);
+    putchar('\n');
+}
+
+static void print_net(const struct net *net, struct results *all)
+{
+    bool alone = all[CONTIGUOUS].missing;
+
+    for (int i = 0; i < PROGRAMS; i++) {
+        for (int what = 0; what < MEASURES; what++)
+            qsort(all[i].values[what], RUNS, sizeof(double), compare);
+    }
+    int peer = median(&all[CHANNELS_LAST], SPEED) > median(&all[CONTIGUOUS], SPEED) ? CHANNELS_LAST
+                                                                                    : CONTIGUOUS;
+    printf("\n%-14s  %-24s", net->title, all[OURS].program);
+    if (!alone)
+        printf("  %-24s  %-24s   ratio", all[CONTIGUOUS].program, "the same, channels_last");
+    putchar('\n');
+    print_row(all, peer, SPEED, "images/s", 0);
+    print_row(all, peer, MEMORY, "peak MB", 0);
+    print_row(all, peer, START, "start s", 3);
+    printf("  Caffe, elsewhere: %.0f images/s; ours is %.2f times that\n", net->caffe,
+           median(&all[OURS], SPEED) / net->caffe);
+}
+
+static void compare_net(const char *self, const struct net *net, int threads)
+{
+    const char *python = getenv("PYTHON"); /* NOLINT(concurrency-mt-unsafe): one thread */
+    char commands[PROGRAMS][1000];
+    struct results all[PROGRAMS] = {0};
+
+    if (!python)
+        python = "python3";
+    snprintf(commands[OURS], sizeof *commands, "exec %s %s %d " SECONDS, self, net->name, threads);
+    snprintf(commands[CONTIGUOUS], sizeof *commands, "exec %s " PEER " %s contiguous %d " SECONDS,
+             python, net->name, threads);
+    snprintf(commands[CHANNELS_LAST], sizeof *commands,
+             "exec %s " PEER " %s channels_last %d " SECONDS, python, net->name, threads);
+    for (int run = 0; run < RUNS; run++) {
+        for (int i = 0; i < PROGRAMS; i++)
+            measure(commands[i], &all[i], run);
+    }
+    print_net(net, all);
+    if (all[CONTIGUOUS].missing)
+        printf("  %s has no PyTorch: nothing to compare with (PYTHON names another)\n", python);
+    fflush(stdout);
+}
+
+static void print_table(const char *self)
+{
+    cpu_set_t set;
+    int threads = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+
+    printf("training on %d processors; median of %d runs of " SECONDS
+           " s (least-most), the programs in turns\n"
+           "start: from the start of the process to the end of the first iteration\n"
+           "ratio: how many times better we are than the faster of PyTorch's layouts\n",
+           threads, RUNS);
+    fflush(stdout);
+    for (size_t i = 0; i < sizeof nets / sizeof *nets; i++)
+        compare_net(self, &nets[i], threads);
+    printf("\nothers used at most %.2f processors during a run%s\n", fmax(others, 0),
+           others > BUSY ? ": measure again when the machine is quiet" : "");
+}
+
+int main(int argc, char **argv)
+{
+    for (size_t i = 0; argc == 4 && i < sizeof nets / sizeof *nets; i++) {
+        if (strcmp(argv[1], nets[i].name) == 0)
+            run_ours(&nets[i], (unsigned)strtoul(argv[2], NULL, 10), strtod(argv[3], NULL));
+    }
+    if (argc == 1)
+        print_table(argv[0]);
+}
