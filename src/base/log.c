@@ -11,8 +11,7 @@
 
 enum { TEXT_SIZE = PSD_LOG_LONGEST - PSD_LOG_PREFIX };
 
-static const char *const level_names[] = {"error", "warning", "info", "debug"};
-enum { LEVELS = sizeof level_names / sizeof *level_names };
+const char *const psd_log_level_names[] = {"error", "warning", "info", "debug", NULL};
 
 void psd_log_init(struct psd_log *log, enum psd_log_level level, int rank,
                   void (*sink)(void *context, const char *line, size_t length), void *context)
@@ -139,13 +138,13 @@ void psd_log_debug(struct psd_log *log, const char *format, ...)
 
 const char *psd_log_level_name(enum psd_log_level level)
 {
-    return level_names[level];
+    return psd_log_level_names[level];
 }
 
 psd_status psd_log_level_find(const char *name, enum psd_log_level *out)
 {
-    for (int i = 0; i < LEVELS; i++) {
-        if (strcmp(name, level_names[i]) == 0) {
+    for (int i = 0; psd_log_level_names[i]; i++) {
+        if (strcmp(name, psd_log_level_names[i]) == 0) {
             *out = (enum psd_log_level)i;
             return PSD_OK;
         }

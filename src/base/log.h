@@ -74,6 +74,9 @@ __attribute__((format(printf, 2, 3))) void psd_log_debug(struct psd_log *log, co
 /* "error", "warning", "info" or "debug". */
 const char *psd_log_level_name(enum psd_log_level level);
 
+/* All of them in their order; ends with NULL. */
+extern const char *const psd_log_level_names[];
+
 /* The level with that name. PSD_ECONFIG: there is none; the sentence lists them. */
 psd_status psd_log_level_find(const char *name, enum psd_log_level *out);
 

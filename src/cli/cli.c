@@ -176,7 +176,7 @@ static void show_failure(struct psd_cli *cli)
     if (cli->misused)
         fprintf(cli->err, "%s\n", psd_error());
     else
-        psd_streams_show(cli->err, cli->program, "", psd_error());
+        psd_streams_show(cli->err, cli->program, psd_error());
     cli->exit_code = cli->misused ? PSD_EXIT_MISUSED : PSD_EXIT_FAILED;
 }
 

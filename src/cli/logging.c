@@ -1,12 +1,11 @@
 /* logging.c - the log's level and prefix, and the screen as its sink. */
 #include "cli/logging.h"
 
-static const char *const levels[] = {"error", "warning", "info", "debug", NULL};
 static const char *const prefixes[] = {"auto", "glog", "none", NULL};
 
 const struct psd_setting psd_logging_settings[] = {
     {"log.level", "info", "messages of this level and more urgent ones are shown",
-     PSD_CHOICE(struct psd_logging_config, level, levels)},
+     PSD_CHOICE(struct psd_logging_config, level, psd_log_level_names)},
     {"log.prefix", "auto",
      "what a line begins with: date, time and thread as glog writes them, or nothing; auto is glog "
      "for train, test and time",

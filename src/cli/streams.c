@@ -33,13 +33,13 @@ static bool starts_with_position(const char *line)
     return false;
 }
 
-void psd_streams_show(FILE *err, const char *program, const char *prefix, const char *lines)
+void psd_streams_show(FILE *err, const char *program, const char *lines)
 {
     while (*lines) {
         size_t length = strcspn(lines, "\n");
         if (!starts_with_position(lines))
             fprintf(err, "%s: ", program);
-        fprintf(err, "%s%.*s\n", prefix, (int)length, lines);
+        fprintf(err, "%.*s\n", (int)length, lines);
         lines += length + (lines[length] == '\n');
     }
 }

@@ -8,10 +8,9 @@
  * where the caller has closed it; and that a closed pipe is a failed write instead of a signal. */
 void psd_streams_start(void);
 
-/* Shows sentences, one a line, each after "PROGRAM: " and `prefix`, such as "warning: " or "". One
- * that begins with a position in a file, such as "lenet.prototxt:12:5: ...", says by itself where
+/* Shows sentences, one a line, each after "PROGRAM: ". One that begins with a position in a file, such as "lenet.prototxt:12:5: ...", says by itself where
  * it comes from and stands without the program's name. */
-void psd_streams_show(FILE *err, const char *program, const char *prefix, const char *lines);
+void psd_streams_show(FILE *err, const char *program, const char *lines);
 
 /* Sees to it that everything has been written; `error` is the errno of a write that is known to have
  * failed, or 0. Returns 0 or, after showing why not, 1; a reader that went away needs no words. */

@@ -129,11 +129,6 @@ bool psd_layer_trains(const struct psd_layer *layer)
            CAFFE__PHASE__TRAIN;
 }
 
-struct psd_ops *psd_layer_ops(const struct psd_layer *layer)
-{
-    return layer->net->ops;
-}
-
 uint64_t psd_layer_stream(const struct psd_layer *layer, unsigned purpose)
 {
     return ((uint64_t)layer->index + 1) << 16 | purpose;

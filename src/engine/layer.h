@@ -147,9 +147,8 @@ uint64_t psd_layer_stream(const struct psd_layer *layer, unsigned purpose);
 void psd_layer_draw(const struct psd_layer *layer, unsigned purpose, size_t rows,
                     struct psd_op_values *values);
 
-/* Whether it is the phase TRAIN, and with what the layer computes. */
+/* Whether it is the phase TRAIN. */
 bool psd_layer_trains(const struct psd_layer *layer);
-struct psd_ops *psd_layer_ops(const struct psd_layer *layer);
 
 /* --- the kinds -------------------------------------------------------------------------------- */
 

@@ -50,7 +50,6 @@ struct psd_net_options {
     const struct psd_net
         *share; /* uses the parameters of this net, by layer name; it outlives us */
     struct psd_net_hooks hooks;
-    const char *data_folder;      /* borrowed; relative sources are looked for here too */
     struct psd_bad_limit max_bad; /* records that data layers may leave out */
 };
 
