@@ -194,8 +194,6 @@ static void clean(const char *path)
 
     snprintf(file, sizeof file, "%s/data.mdb", path);
     unlink(file);
-    snprintf(file, sizeof file, "%s/lock.mdb", path);
-    unlink(file);
     rmdir(path);
 }
 

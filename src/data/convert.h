@@ -4,7 +4,7 @@
  *     data_batch_1.bin ... data_batch_5.bin             -->  cifar10_train_lmdb key 00000 ...
  *     test_batch.bin                                    -->  cifar10_test_lmdb  key 00000 ...
  *
- * What cannot be read whole leaves no database behind. */
+ * What cannot be read or written whole leaves no database behind. */
 #ifndef PSD_DATA_CONVERT_H
 #define PSD_DATA_CONVERT_H
 

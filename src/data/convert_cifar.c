@@ -96,7 +96,7 @@ static psd_status open_set(const char *out, const char *set, struct psd_convert_
     return status;
 }
 
-/* Both databases are kept or neither, so both are open until the end. */
+/* Both databases are kept or neither, so neither gets its name before both are complete. */
 psd_status psd_convert_cifar(const char *in, const char *out, struct psd_log *log)
 {
     struct psd_convert_writer train, test;
@@ -108,6 +108,10 @@ psd_status psd_convert_cifar(const char *in, const char *out, struct psd_log *lo
     status = copy_training(in, log, &train);
     if (status == PSD_OK)
         status = copy_test(in, log, &test);
+    if (status == PSD_OK)
+        status = psd_convert_writer_complete(&train);
+    if (status == PSD_OK)
+        status = psd_convert_writer_complete(&test);
     status = psd_convert_writer_close(&train, status);
     return psd_convert_writer_close(&test, status);
 }

@@ -4,6 +4,8 @@
 #include "data/lmdb.h"
 #include "scratch.h"
 
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #define IMAGES                                   \
@@ -133,6 +135,19 @@ static void cifar_files_that_are_wrong_leave_nothing(void)
     CHECK(!exists(scratch("cifar10_train_lmdb")) && exists(scratch("cifar10_test_lmdb")));
 }
 
+static void both_databases_of_cifar_are_kept_or_neither(void)
+{
+    struct rlimit limit = {512 << 10, 512 << 10};
+
+    signal(SIGXFSZ, SIG_IGN);
+    write_cifar_files();
+    write_cifar("test_batch.bin", 0, 200); /* written only when the training set is complete */
+    CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+    CHECK_STATUS(PSD_ECONFIG, psd_convert_cifar(scratch("."), scratch("."), NULL));
+    CHECK(strstr(psd_error(), "cifar10_test_lmdb: a part of it could not be written"));
+    CHECK(!exists(scratch("cifar10_train_lmdb")) && !exists(scratch("cifar10_test_lmdb")));
+}
+
 static void converting_survives_every_failed_allocation(void)
 {
     bool failed = true;
@@ -161,5 +176,6 @@ int main(int argc, char **argv)
     RUN(mnist_files_that_do_not_fit_leave_nothing)
     RUN(cifar_records_follow_each_other_through_the_files)
     RUN(cifar_files_that_are_wrong_leave_nothing)
+    RUN(both_databases_of_cifar_are_kept_or_neither)
     RUN(converting_survives_every_failed_allocation)
 }

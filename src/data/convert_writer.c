@@ -47,6 +47,11 @@ psd_status psd_convert_writer_put(struct psd_convert_writer *writer, const uint8
     return psd_lmdb_writer_put(writer->db, key, (size_t)length, writer->room, size);
 }
 
+psd_status psd_convert_writer_complete(struct psd_convert_writer *writer)
+{
+    return psd_lmdb_writer_complete(writer->db);
+}
+
 psd_status psd_convert_writer_close(struct psd_convert_writer *writer, psd_status status)
 {
     if (status == PSD_OK)

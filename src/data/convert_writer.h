@@ -21,8 +21,11 @@ psd_status psd_convert_writer_open(const char *path, struct psd_sample_shape sha
 psd_status psd_convert_writer_put(struct psd_convert_writer *writer, const uint8_t *pixels,
                                   int label);
 
-/* Completes the database when `status` is PSD_OK, else removes it; returns how that ended, or
- * `status`. */
+/* After the last image: all that can fail for want of space is done then. */
+psd_status psd_convert_writer_complete(struct psd_convert_writer *writer);
+
+/* Completes the database and gives it its name when `status` is PSD_OK, else removes it; returns
+ * how that ended, or `status`. */
 psd_status psd_convert_writer_close(struct psd_convert_writer *writer, psd_status status);
 
 #endif

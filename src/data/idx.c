@@ -16,13 +16,15 @@
 
 enum { UNSIGNED_BYTES = 8, ITEM_MOST = 64 << 20, WINDOW = 256 << 10 };
 
-/* What zlib or the system says about the latest read. */
+/* What zlib or the system says about the latest read, without zlib's name for the file. */
 static const char *reason(const struct psd_idx *idx)
 {
     int code = Z_OK;
-    const char *text = gzerror(idx->file, &code);
+    const char *text = gzerror(idx->file, &code), *colon = strstr(text, ": ");
 
-    return code == Z_OK ? "it ends too early" : text;
+    if (code == Z_OK)
+        return "it ends too early";
+    return colon ? colon + 2 : text;
 }
 
 static psd_status read_bytes(struct psd_idx *idx, void *to, size_t size)

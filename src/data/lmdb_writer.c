@@ -19,9 +19,11 @@
 enum { RECORDS_A_COMMIT = 1000, FIRST_MAP = 64 << 20 };
 
 struct psd_lmdb_writer {
-    char *path;     /* owned; the folder */
+    char *path;     /* owned; the name in the end */
+    char *folder;   /* owned; the name until then */
     MDB_env *env;   /* owned */
-    MDB_txn *txn;   /* owned; NULL between transactions */
+    MDB_txn *txn;   /* owned; NULL between transactions and when it is complete */
+    bool complete;  /* only the name is missing */
     MDB_dbi dbi;    /* the main database */
     size_t map;     /* bytes of the map */
     size_t used;    /* bytes of it that are taken at most, this transaction included */
@@ -29,10 +31,17 @@ struct psd_lmdb_writer {
     size_t pending; /* records in the transaction */
 };
 
+/* liblmdb says EIO when the system writes less than it is asked to. */
 static psd_status failed(const struct psd_lmdb_writer *writer, int error)
 {
     return psd_fail(PSD_ECONFIG, "cannot write the database %s: %s", writer->path,
-                    mdb_strerror(error));
+                    error == EIO ? "a part of it could not be written; perhaps the disk is full"
+                                 : mdb_strerror(error));
+}
+
+static psd_status exists(const char *path)
+{
+    return psd_fail(PSD_ECONFIG, "%s exists already; remove it or choose another name", path);
 }
 
 /* What a transaction takes besides its records: copies of pages it changes, and lists. */
@@ -89,9 +98,10 @@ static psd_status open_env(struct psd_lmdb_writer *writer)
     int error = mdb_env_create(&writer->env);
     if (!error)
         error = mdb_env_set_mapsize(writer->env, FIRST_MAP);
-    /* Until the last commit nobody uses the database, so that one sync is enough. */
+    /* Until it has its name nobody else uses the database, so that one sync is enough. There is
+     * nobody to lock out either, and on a full disk the map of a lock file ends the program. */
     if (!error)
-        error = mdb_env_open(writer->env, writer->path, MDB_NOSYNC, 0664);
+        error = mdb_env_open(writer->env, writer->folder, MDB_NOSYNC | MDB_NOLOCK, 0664);
     if (!error)
         error = mdb_env_stat(writer->env, &about);
     if (error)
@@ -101,19 +111,49 @@ static psd_status open_env(struct psd_lmdb_writer *writer)
     return begin(writer);
 }
 
-static psd_status make_folder(const char *path, struct psd_lmdb_writer *writer)
+static void remove_folder(const char *folder)
 {
-    int error = mkdir(path, 0755) == 0 ? 0 : errno;
+    char file[PATH_MAX];
+    int length = snprintf(file, sizeof file, "%s/data.mdb", folder);
 
-    if (error == EEXIST)
-        return psd_fail(PSD_ECONFIG, "%s exists already; remove it or choose another name", path);
-    if (error)
-        return psd_fail(PSD_ECONFIG, "cannot make the folder %s: %s", path, strerrordesc_np(error));
-    writer->path = psd_alloc_text("%s", path);
-    if (writer->path)
+    if (length > 0 && (size_t)length < sizeof file)
+        unlink(file);
+    rmdir(folder);
+}
+
+static psd_status choose_names(const char *path, struct psd_lmdb_writer *writer)
+{
+    int length = (int)strlen(path);
+
+    while (length > 1 && path[length - 1] == '/')
+        length--;
+    writer->path = psd_alloc_text("%.*s", length, path);
+    writer->folder = psd_alloc_text("%.*s.tmp-%ld", length, path, (long)getpid());
+    return writer->path && writer->folder ? PSD_OK : PSD_ENOMEM;
+}
+
+static psd_status make_folder(const struct psd_lmdb_writer *writer)
+{
+    struct stat about;
+
+    if (lstat(writer->path, &about) == 0)
+        return exists(writer->path);
+    remove_folder(writer->folder); /* of a run that was killed */
+    if (mkdir(writer->folder, 0755) == 0)
         return PSD_OK;
-    rmdir(path);
-    return PSD_ENOMEM;
+    return psd_fail(PSD_ECONFIG, "cannot make the folder %s: %s", writer->path,
+                    strerrordesc_np(errno));
+}
+
+static void release(struct psd_lmdb_writer *writer)
+{
+    if (writer->txn)
+        mdb_txn_abort(writer->txn);
+    if (writer->env)
+        mdb_env_close(writer->env);
+    psd_alloc_free(writer->folder);
+    psd_alloc_free(writer->path);
+    psd_alloc_free(writer);
 }
 
 psd_status psd_lmdb_writer_open(const char *path, struct psd_lmdb_writer **out)
@@ -122,9 +162,14 @@ psd_status psd_lmdb_writer_open(const char *path, struct psd_lmdb_writer **out)
 
     if (!writer)
         return PSD_ENOMEM;
-    psd_status status = make_folder(path, writer);
+    psd_status status = choose_names(path, writer);
     if (status == PSD_OK)
-        status = open_env(writer);
+        status = make_folder(writer);
+    if (status != PSD_OK) {
+        release(writer);
+        return status;
+    }
+    status = open_env(writer);
     if (status == PSD_OK)
         *out = writer;
     else
@@ -167,25 +212,33 @@ psd_status psd_lmdb_writer_put(struct psd_lmdb_writer *writer, const void *key, 
     return PSD_OK;
 }
 
-static void release(struct psd_lmdb_writer *writer)
+psd_status psd_lmdb_writer_complete(struct psd_lmdb_writer *writer)
 {
-    if (writer->txn)
-        mdb_txn_abort(writer->txn);
-    if (writer->env)
-        mdb_env_close(writer->env);
-    psd_alloc_free(writer->path);
-    psd_alloc_free(writer);
+    if (!writer->txn)
+        return psd_fail(PSD_EINVAL, "the database %s could not be written", writer->path);
+    PSD_TRY(end(writer));
+    int error = mdb_env_sync(writer->env, 1);
+    if (error)
+        return failed(writer, error);
+    writer->complete = true;
+    return PSD_OK;
+}
+
+/* Renaming a folder replaces an empty one, and nothing else. */
+static psd_status give_name(const struct psd_lmdb_writer *writer)
+{
+    if (rename(writer->folder, writer->path) == 0)
+        return PSD_OK;
+    bool taken = errno == EEXIST || errno == ENOTEMPTY || errno == ENOTDIR;
+    return taken ? exists(writer->path) : failed(writer, errno);
 }
 
 psd_status psd_lmdb_writer_commit(struct psd_lmdb_writer *writer)
 {
-    psd_status status =
-        writer->txn ? end(writer)
-                    : psd_fail(PSD_EINVAL, "the database %s could not be written", writer->path);
-    int error = status == PSD_OK ? mdb_env_sync(writer->env, 1) : 0;
+    psd_status status = writer->complete ? PSD_OK : psd_lmdb_writer_complete(writer);
 
-    if (error)
-        status = failed(writer, error);
+    if (status == PSD_OK)
+        status = give_name(writer);
     if (status == PSD_OK)
         release(writer);
     else
@@ -193,23 +246,10 @@ psd_status psd_lmdb_writer_commit(struct psd_lmdb_writer *writer)
     return status;
 }
 
-static void remove_in(const char *folder, const char *name)
-{
-    char path[PATH_MAX];
-    int length = snprintf(path, sizeof path, "%s/%s", folder, name);
-
-    if (length > 0 && (size_t)length < sizeof path)
-        unlink(path);
-}
-
 void psd_lmdb_writer_abandon(struct psd_lmdb_writer *writer)
 {
     if (!writer)
         return;
-    if (writer->path) {
-        remove_in(writer->path, "data.mdb");
-        remove_in(writer->path, "lock.mdb");
-        rmdir(writer->path);
-    }
+    remove_folder(writer->folder);
     release(writer);
 }

@@ -1,8 +1,10 @@
 /* lmdb_writer.h - makes a new LMDB database, as Caffe's tools do.
  *
- *     psd_lmdb_writer_open("train_lmdb", &writer);               makes the folder
+ *     psd_lmdb_writer_open("train_lmdb", &writer);               makes train_lmdb.tmp-1234
  *     psd_lmdb_writer_put(writer, "00000000", 8, value, size);   as often as there are records
- *     psd_lmdb_writer_commit(writer);                            now it is there
+ *     psd_lmdb_writer_commit(writer);                            now it is train_lmdb
+ *
+ * Whoever finds a database under its name finds a whole one, also when a writer was killed.
  *
  * Writing is liblmdb's work: what it writes is by definition right, and here it reads nothing that
  * it has not written itself. One thread at a time. */
@@ -15,8 +17,8 @@
 
 struct psd_lmdb_writer;
 
-/* Starts a database in a new folder. The caller owns *out until commit or abandon. PSD_ECONFIG:
- * something of that name exists, or it cannot be made. */
+/* Starts a database that will be the folder `path`. The caller owns *out until commit or abandon.
+ * PSD_ECONFIG: something of that name exists, or it cannot be made. */
 psd_status psd_lmdb_writer_open(const char *path, struct psd_lmdb_writer **out);
 
 /* Adds a record; a key has 1 to 511 bytes, and a second record of one key replaces the first.
@@ -24,11 +26,15 @@ psd_status psd_lmdb_writer_open(const char *path, struct psd_lmdb_writer **out);
 psd_status psd_lmdb_writer_put(struct psd_lmdb_writer *writer, const void *key, size_t key_size,
                                const void *value, size_t value_size);
 
-/* Completes the database, sees to it that it is on the disk, and frees the writer; on failure the
- * folder is removed. */
+/* After the last record: writes what is still to be written and sees to it that it is on the disk.
+ * A commit that follows has only the name to give. PSD_ECONFIG: it cannot be written. */
+psd_status psd_lmdb_writer_complete(struct psd_lmdb_writer *writer);
+
+/* Completes the database, if that is not done yet, gives it its name and frees the writer; on
+ * failure nothing is left. */
 psd_status psd_lmdb_writer_commit(struct psd_lmdb_writer *writer);
 
-/* Removes the folder and frees the writer; NULL is fine. */
+/* Removes what was written and frees the writer; NULL is fine. */
 void psd_lmdb_writer_abandon(struct psd_lmdb_writer *writer);
 
 #endif

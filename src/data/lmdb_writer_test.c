@@ -4,6 +4,7 @@
 #include "data/lmdb_writer.h"
 #include "scratch.h"
 
+#include <dirent.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -70,15 +71,69 @@ static void what_exists_is_left_alone(void)
     CHECK(strstr(psd_error(), "cannot make the folder"));
 }
 
-static void an_abandoned_database_is_gone(void)
+/* How many names there are in a folder. */
+static int names_in(const char *path)
+{
+    DIR *folder = opendir(path);
+    int count = 0;
+
+    CHECK(folder);
+    while (readdir(folder)) /* NOLINT(concurrency-mt-unsafe): a folder of this thread's own */
+        count++;
+    closedir(folder);
+    return count - 2; /* itself and its parent */
+}
+
+static void a_database_has_its_name_only_when_it_is_whole(void)
 {
     struct psd_lmdb_writer *writer = NULL;
     struct stat about;
 
+    CHECK_OK(psd_lmdb_writer_open(scratch("db//"), &writer));
+    put_records(writer, 1500, 10); /* a transaction is complete */
+    CHECK(stat(scratch("db"), &about) != 0);
+    CHECK_OK(psd_lmdb_writer_complete(writer));
+    CHECK(stat(scratch("db"), &about) != 0);
+    CHECK_OK(psd_lmdb_writer_commit(writer));
+    check_records(scratch("db"), 1500, 10);
+    CHECK(names_in(scratch("db")) == 1); /* no lock file: a full disk is fatal to its map */
+    CHECK(names_in(scratch(".")) == 1);
+}
+
+static void a_name_that_is_taken_meanwhile_is_left_alone(void)
+{
+    struct psd_lmdb_writer *writer = NULL;
+
+    CHECK_OK(psd_lmdb_writer_open(scratch("db"), &writer));
+    scratch_file("db", "x", 1);
+    CHECK_STATUS(PSD_ECONFIG, psd_lmdb_writer_commit(writer));
+    CHECK(strstr(psd_error(), "exists already"));
+    CHECK(names_in(scratch(".")) == 1);
+}
+
+static void what_a_killed_run_left_is_no_obstacle(void)
+{
+    struct psd_lmdb_writer *writer = NULL;
+    char folder[32], file[64];
+
+    snprintf(folder, sizeof folder, "db.tmp-%ld", (long)getpid());
+    snprintf(file, sizeof file, "%s/data.mdb", folder);
+    CHECK(mkdir(scratch(folder), 0755) == 0);
+    scratch_file(file, "half a database", 15);
+    CHECK_OK(psd_lmdb_writer_open(scratch("db"), &writer));
+    put_records(writer, 3, 10);
+    CHECK_OK(psd_lmdb_writer_commit(writer));
+    check_records(scratch("db"), 3, 10);
+}
+
+static void an_abandoned_database_is_gone(void)
+{
+    struct psd_lmdb_writer *writer = NULL;
+
     CHECK_OK(psd_lmdb_writer_open(scratch("db"), &writer));
     put_records(writer, 1500, 10);
     psd_lmdb_writer_abandon(writer);
-    CHECK(stat(scratch("db"), &about) != 0);
+    CHECK(names_in(scratch(".")) == 0);
     psd_lmdb_writer_abandon(NULL);
 }
 
@@ -86,7 +141,6 @@ static void a_full_disk_is_a_sentence_and_leaves_nothing(void)
 {
     struct psd_lmdb_writer *writer = NULL;
     struct rlimit limit = {1 << 20, 1 << 20};
-    struct stat about;
     char value[1000] = {0}, key[16];
     psd_status status = PSD_OK;
 
@@ -99,8 +153,9 @@ static void a_full_disk_is_a_sentence_and_leaves_nothing(void)
     }
     CHECK_STATUS(PSD_ECONFIG, status);
     CHECK(strstr(psd_error(), "cannot write the database"));
+    CHECK(strstr(psd_error(), "db: a part of it could not be written; perhaps the disk is full"));
     CHECK_STATUS(PSD_EINVAL, psd_lmdb_writer_commit(writer));
-    CHECK(stat(scratch("db"), &about) != 0);
+    CHECK(names_in(scratch(".")) == 0);
 }
 
 static void a_key_that_is_too_long_is_refused(void)
@@ -131,6 +186,9 @@ int main(int argc, char **argv)
 {
     RUN(what_is_put_is_found)
     RUN(what_exists_is_left_alone)
+    RUN(a_database_has_its_name_only_when_it_is_whole)
+    RUN(a_name_that_is_taken_meanwhile_is_left_alone)
+    RUN(what_a_killed_run_left_is_no_obstacle)
     RUN(an_abandoned_database_is_gone)
     RUN(a_full_disk_is_a_sentence_and_leaves_nothing)
     RUN(a_key_that_is_too_long_is_refused)
