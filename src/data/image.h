@@ -5,9 +5,9 @@
  *                                           R R R R ...    or gray alone
  *
  * Whatever is wrong with a file is a sentence: libjpeg's and libpng's own ways of ending the
- * program or writing to the terminal are closed off. A picture that breaks off in the middle is
- * wrong, too; both libraries would rather fill it up with gray. One thread at a time for each
- * image. */
+ * program or writing to the terminal are closed off. A picture that breaks off in the middle or
+ * has impossible bits is wrong, too; libjpeg would rather fill it up with gray. One thread at a time
+ * for each image. */
 #ifndef PSD_DATA_IMAGE_H
 #define PSD_DATA_IMAGE_H
 

@@ -29,17 +29,23 @@ _Noreturn static void give_up(struct decoder *decoder, psd_status status)
     longjmp(decoder->start, 1);
 }
 
-_Noreturn static void on_error(j_common_ptr common)
+_Noreturn static void give_up_damaged(j_common_ptr common)
 {
     char reason[JMSG_LENGTH_MAX];
 
     common->err->format_message(common, reason);
-    if (common->err->msg_code == JERR_OUT_OF_MEMORY)
-        give_up(common->client_data, psd_fail(PSD_ENOMEM, "there is no memory to decode a JPEG"));
     give_up(common->client_data, psd_fail(PSD_ECONFIG, "its image is a damaged JPEG: %s", reason));
 }
 
-/* Warnings are harmless garbage between parts, except that data is missing. */
+_Noreturn static void on_error(j_common_ptr common)
+{
+    if (common->err->msg_code == JERR_OUT_OF_MEMORY)
+        give_up(common->client_data, psd_fail(PSD_ENOMEM, "there is no memory to decode a JPEG"));
+    give_up_damaged(common);
+}
+
+/* Of the warnings, those that cost pixels count: data is missing, or bits are no picture's. Garbage
+ * between parts, say, does no harm. */
 static void on_message(j_common_ptr common, int level)
 {
     int code = common->err->msg_code;
@@ -47,6 +53,8 @@ static void on_message(j_common_ptr common, int level)
     if (level < 0 && (code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER))
         give_up(common->client_data,
                 psd_fail(PSD_ECONFIG, "its image is a JPEG that breaks off in the middle"));
+    if (level < 0 && (code == JWRN_HUFF_BAD_CODE || code == JWRN_MUST_RESYNC))
+        give_up_damaged(common);
 }
 
 static void on_progress(j_common_ptr common)

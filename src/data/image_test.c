@@ -48,6 +48,8 @@ static void write_png(int type, int bits, int interlace, const uint8_t *rows, si
     png_destroy_write_struct(&png, &info);
 }
 
+static unsigned jpeg_restarts; /* blocks between two of them; 0: there are none */
+
 static void write_jpeg(J_COLOR_SPACE space, int channels, bool progressive, const uint8_t *rows)
 {
     struct jpeg_compress_struct jpeg;
@@ -68,6 +70,7 @@ static void write_jpeg(J_COLOR_SPACE space, int channels, bool progressive, cons
         jpeg.comp_info[i].h_samp_factor = jpeg.comp_info[i].v_samp_factor = 1;
     if (progressive)
         jpeg_simple_progression(&jpeg);
+    jpeg.restart_interval = jpeg_restarts;
     jpeg_start_compress(&jpeg, TRUE);
     while (jpeg.next_scanline < HEIGHT) {
         JSAMPROW row =
@@ -245,6 +248,31 @@ static void a_picture_that_breaks_off_is_refused(void)
     cut_everywhere("PNG");
     write_jpeg(JCS_RGB, 3, false, smooth_rows(3));
     cut_everywhere("JPEG");
+    write_jpeg(JCS_RGB, 3, true, smooth_rows(3));
+    cut_everywhere("progressive JPEG");
+    psd_image_fini(&image);
+}
+
+/* JPEG has no checksum, but some bits cannot be: 16 ones are no code, and restarts are counted. */
+static void a_jpeg_of_impossible_bits_is_refused(void)
+{
+    static const uint8_t ones[] = {0xff, 0, 0xff, 0, 0xff, 0}; /* 0 behind ff is no data */
+
+    write_jpeg(JCS_RGB, 3, false, smooth_rows(3));
+    uint8_t *scan = memmem(file, file_size, "\xff\xda", 2);
+    CHECK(scan);
+    memcpy(scan + 14, ones, sizeof ones);
+    CHECK_STATUS(PSD_ECONFIG, psd_image_decode(file, file_size, PSD_IMAGE_NATIVE, &image));
+    CHECK_TEXT("its image is a damaged JPEG: Corrupt JPEG data: bad Huffman code", psd_error());
+
+    jpeg_restarts = 1;
+    write_jpeg(JCS_RGB, 3, false, smooth_rows(3));
+    decode(PSD_IMAGE_NATIVE, 3);
+    uint8_t *restart = memmem(file, file_size, "\xff\xd1", 2);
+    CHECK(restart);
+    restart[1] = 0xd2;
+    CHECK_STATUS(PSD_ECONFIG, psd_image_decode(file, file_size, PSD_IMAGE_NATIVE, &image));
+    CHECK(strstr(psd_error(), "its image is a damaged JPEG: Corrupt JPEG data: found marker"));
     psd_image_fini(&image);
 }
 
@@ -309,6 +337,7 @@ int main(int argc, char **argv)
     RUN(jpegs_come_back_nearly_as_they_were)
     RUN(inks_become_light)
     RUN(a_picture_that_breaks_off_is_refused)
+    RUN(a_jpeg_of_impossible_bits_is_refused)
     RUN(any_damaged_byte_is_survived)
     RUN(a_picture_that_claims_to_be_huge_is_refused_unread)
     RUN(what_is_no_picture_is_refused)
