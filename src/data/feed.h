@@ -58,7 +58,8 @@ struct psd_batch {
 };
 
 /* Makes a feed and finds the shape of its samples from the first record; nothing runs yet. The
- * caller owns *out until close. PSD_ECONFIG: there are no records, or too few good ones. */
+ * caller owns *out until close. PSD_ECONFIG: there are no records, too few good ones, or the
+ * transform does not fit the first. */
 psd_status psd_feed_open(const struct psd_feed_options *options, struct psd_feed **out);
 
 /* Stops the feed if it runs, and frees it. NULL is fine. */

@@ -288,6 +288,44 @@ static void without_a_good_record_there_is_no_feed(void)
     clear(&bench);
 }
 
+static void expect_misfit(const Caffe__TransformationParameter *param, const char *says)
+{
+    struct bench bench = prepare(samples_write("db", 10, spoil_some), param);
+
+    psd_log_init(&bench.log, PSD_LOG_INFO, PSD_LOG_NO_RANK, keep_line, NULL);
+    bench.options.log = &bench.log;
+    bench.options.max_bad = (struct psd_bad_limit){PSD_BAD_SHARE, 0, 1};
+    lines = 0;
+    CHECK_STATUS(PSD_ECONFIG, psd_feed_open(&bench.options, &bench.feed));
+    if (!strstr(psd_error(), says))
+        TEST_FAIL("%s", psd_error());
+    CHECK(lines == 1); /* only record 0 is bad */
+    clear(&bench);
+    char command[PATH_MAX + 16];
+    snprintf(command, sizeof command, "rm -r %s", scratch("db"));
+    CHECK(system(command) == 0); /* NOLINT(concurrency-mt-unsafe,cert-env33-c) */
+}
+
+/* Nothing is wrong with the records then: they are not left out one by one. */
+static void a_transform_that_fits_no_record_is_one_sentence(void)
+{
+    Caffe__TransformationParameter param = CAFFE__TRANSFORMATION_PARAMETER__INIT;
+    float means[] = {1, 2};
+
+    param.crop_size = 4;
+    expect_misfit(&param, "db: record 1, key \"00000001\": its 2 x 3 values are fewer than "
+                          "crop_size: 4 asks for");
+    param.crop_size = 0;
+    param.mean_value = means;
+    param.n_mean_value = 2;
+    expect_misfit(&param,
+                  "db: record 1, key \"00000001\": its 1 channels do not fit the 2 numbers");
+    param.n_mean_value = 0;
+    param.mean_file = (char[]){"tests/fixtures/data/mean.binaryproto"};
+    expect_misfit(&param, "db: record 1, key \"00000001\": its shape 1 x 2 x 3 is not 3 x 10 x 12, "
+                          "that of tests/fixtures/data/mean.binaryproto");
+}
+
 static void a_batch_stays_while_others_are_read(void)
 {
     struct bench bench = prepare(samples_write("db", 10, NULL), NULL);
@@ -400,6 +438,7 @@ int main(int argc, char **argv)
     RUN(a_bad_record_is_replaced_by_the_next_good_one)
     RUN(one_bad_record_too_many_is_an_error_for_the_taker)
     RUN(without_a_good_record_there_is_no_feed)
+    RUN(a_transform_that_fits_no_record_is_one_sentence)
     RUN(a_batch_stays_while_others_are_read)
     RUN(it_runs_only_between_start_and_stop)
     RUN(a_database_that_shrinks_is_an_error_for_the_taker)

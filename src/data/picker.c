@@ -12,9 +12,10 @@ struct psd_picker {
     struct psd_log *log;                   /* borrowed */
     uint64_t count;                        /* of records */
     struct psd_bad bad;                    /* owned */
-    struct psd_record record;              /* owned; the latest one read, */
+    uint64_t index;                        /* of the latest record read, */
+    struct psd_record record;              /* owned; what is in it, */
     struct psd_sample_room room;           /* owned; its values if they are not in the record, */
-    struct psd_sample sample;              /* and what it is, borrowed from both */
+    struct psd_sample sample;              /* and what they are, borrowed from both */
 };
 
 psd_status psd_picker_create(const struct psd_source *source, const struct psd_transform *transform,
@@ -50,28 +51,27 @@ void psd_picker_destroy(struct psd_picker *picker)
     psd_alloc_free(picker);
 }
 
-/* Reads a record and finds out the shape that its sample will have. */
-static psd_status read_sample(struct psd_picker *picker, uint64_t index,
-                              struct psd_sample_shape *shape)
+/* Reads a record, and what its values are. */
+static psd_status read_sample(struct psd_picker *picker, uint64_t index)
 {
+    picker->index = index;
     PSD_TRY(psd_source_read(picker->source, index, &picker->record));
-    PSD_TRY(psd_sample_read(&picker->record.datum, psd_transform_color(picker->transform),
-                            &picker->room, &picker->sample));
-    return psd_transform_shape(picker->transform, picker->sample.shape, shape);
+    return psd_sample_read(&picker->record.datum, psd_transform_color(picker->transform),
+                           &picker->room, &picker->sample);
 }
 
-/* The same for a sample that must have shape `wanted`, unless that is NULL. */
-static psd_status read_fitting(struct psd_picker *picker, uint64_t index,
-                               const struct psd_sample_shape *wanted,
-                               struct psd_sample_shape *shape)
+/* Whether the latest sample will have the shape `wanted`. */
+static psd_status check_shape(const struct psd_picker *picker, struct psd_sample_shape wanted)
 {
-    PSD_TRY(read_sample(picker, index, shape));
-    if (wanted && (shape->channels != wanted->channels || shape->height != wanted->height ||
-                   shape->width != wanted->width))
+    struct psd_sample_shape shape;
+
+    PSD_TRY(psd_transform_shape(picker->transform, picker->sample.shape, &shape));
+    if (shape.channels != wanted.channels || shape.height != wanted.height ||
+        shape.width != wanted.width)
         return psd_fail(PSD_ECONFIG,
                         "its shape is %zu x %zu x %zu, not %zu x %zu x %zu as that of the first",
-                        shape->channels, shape->height, shape->width, wanted->channels,
-                        wanted->height, wanted->width);
+                        shape.channels, shape.height, shape.width, wanted.channels, wanted.height,
+                        wanted.width);
     return PSD_OK;
 }
 
@@ -80,28 +80,30 @@ struct name {
     char text[128];
 };
 
-static const char *name_record(const struct psd_record *record, uint64_t index, struct name *name)
+/* Of the latest record. */
+static const char *name_record(const struct psd_picker *picker, struct name *name)
 {
+    const struct psd_record *record = &picker->record;
     struct psd_quote quote; /* a key may be any bytes */
 
     if (record->key)
-        snprintf(name->text, sizeof name->text, "record %" PRIu64 ", key \"%s\"", index,
+        snprintf(name->text, sizeof name->text, "record %" PRIu64 ", key \"%s\"", picker->index,
                  psd_quote(&quote, (const char *)record->key, record->key_size));
     else
-        snprintf(name->text, sizeof name->text, "record %" PRIu64, index);
+        snprintf(name->text, sizeof name->text, "record %" PRIu64, picker->index);
     return name->text;
 }
 
-/* Tells of a record that is left out, for the reason in psd_error(); fails when it is one too many.
- */
-static psd_status leave_out(struct psd_picker *picker, uint64_t index)
+/* Tells that the latest record is left out, for the reason in psd_error(); fails when it is one too
+ * many. */
+static psd_status leave_out(struct psd_picker *picker)
 {
     const char *path = psd_source_path(picker->source);
     struct name name;
 
-    name_record(&picker->record, index, &name);
+    name_record(picker, &name);
     psd_log_warning(picker->log, "%s: %s is left out: %s", path, name.text, psd_error());
-    if (psd_bad_add(&picker->bad, index))
+    if (psd_bad_add(&picker->bad, picker->index))
         return PSD_OK;
     return psd_fail(
         PSD_ECONFIG,
@@ -110,34 +112,44 @@ static psd_status leave_out(struct psd_picker *picker, uint64_t index)
         path, picker->bad.count, picker->count, picker->bad.most, name.text, psd_error());
 }
 
-/* Reads the record whose turn it is, or the next one that can be used. */
+/* Reads the record whose turn it is, or the next one that can be used: that gets the shape `wanted`,
+ * or any at all if that is NULL. */
 static psd_status find_good(struct psd_picker *picker, uint64_t turn,
-                            const struct psd_sample_shape *wanted, struct psd_sample_shape *shape)
+                            const struct psd_sample_shape *wanted)
 {
     for (uint64_t tried = 0; tried < picker->count; tried++) {
         uint64_t index = (turn + tried) % picker->count;
         if (psd_bad_has(&picker->bad, index))
             continue;
-        psd_status status = read_fitting(picker, index, wanted, shape);
+        psd_status status = read_sample(picker, index);
+        if (status == PSD_OK && wanted)
+            status = check_shape(picker, *wanted);
         if (status != PSD_ECONFIG)
             return status; /* a good one, or a failure that is no record's fault */
-        PSD_TRY(leave_out(picker, index));
+        PSD_TRY(leave_out(picker));
     }
     return psd_fail(PSD_ECONFIG, "%s: none of its %" PRIu64 " records can be used",
                     psd_source_path(picker->source), picker->count);
 }
 
+/* A transform that does not fit the first record that can be read is wrong itself: leaving out that
+ * record, and probably all others, would only hide it. */
 psd_status psd_picker_shape(struct psd_picker *picker, struct psd_sample_shape *out)
 {
-    return find_good(picker, 0, NULL, out);
+    struct name name;
+
+    PSD_TRY(find_good(picker, 0, NULL));
+    psd_status status = psd_transform_shape(picker->transform, picker->sample.shape, out);
+    if (status != PSD_ECONFIG)
+        return status;
+    return psd_fail(PSD_ECONFIG, "%s: %s: %s", psd_source_path(picker->source),
+                    name_record(picker, &name), psd_error());
 }
 
 psd_status psd_picker_pick(struct psd_picker *picker, uint64_t turn, const struct psd_draw *draw,
                            struct psd_sample_shape shape, float *data, float *label)
 {
-    struct psd_sample_shape found;
-
-    PSD_TRY(find_good(picker, turn, &shape, &found));
+    PSD_TRY(find_good(picker, turn, &shape));
     psd_transform_apply(picker->transform, &picker->sample, draw, data);
     *label = (float)picker->record.datum.label;
     return PSD_OK;

@@ -22,7 +22,8 @@ psd_status psd_picker_create(const struct psd_source *source, const struct psd_t
                              struct psd_picker **out);
 void psd_picker_destroy(struct psd_picker *picker);
 
-/* Finds the shape of transformed samples from the first record that has one. */
+/* Finds the shape of transformed samples from the first record that can be read. PSD_ECONFIG: too
+ * few can, or the transform does not fit that one. */
 psd_status psd_picker_shape(struct psd_picker *picker, struct psd_sample_shape *out);
 
 /* Writes the values and the label of the sample whose turn it is. Samples of another shape than
