@@ -1,8 +1,10 @@
 /* bad.c - a bit for each record. */
 #include "data/bad.h"
 #include "base/alloc.h"
+#include "proto/number.h"
 
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,12 +23,14 @@ static bool parse_count(const char *text, struct psd_bad_limit *limit)
 
 static bool parse_share(const char *text, struct psd_bad_limit *limit)
 {
-    char *end = NULL;
-    double percent = strtod(text, &end);
+    size_t digits = strspn(text, "0123456789.");
+    double percent = 0;
 
+    if (strcmp(text + digits, "%") != 0 || !psd_number_double(text, digits, &percent))
+        return false;
     limit->kind = PSD_BAD_SHARE;
     limit->share = percent / 100;
-    return strcmp(end, "%") == 0 && percent >= 0 && percent <= 100;
+    return percent <= 100;
 }
 
 psd_status psd_bad_parse(const char *text, struct psd_bad_limit *out)
@@ -44,6 +48,12 @@ psd_status psd_bad_parse(const char *text, struct psd_bad_limit *out)
     return PSD_OK;
 }
 
+/* Decimal fractions are a little off in binary; 0.7 % of 1000 is 7 all the same. */
+static uint64_t share_of(double share, uint64_t records)
+{
+    return (uint64_t)floor(share * (double)records * (1 + 4 * DBL_EPSILON));
+}
+
 psd_status psd_bad_init(struct psd_bad *bad, uint64_t records, const struct psd_bad_limit *limit)
 {
     double share = limit->kind == PSD_BAD_SHARE ? limit->share : default_share;
@@ -53,7 +63,7 @@ psd_status psd_bad_init(struct psd_bad *bad, uint64_t records, const struct psd_
         return PSD_ENOMEM;
     *bad = (struct psd_bad){.bits = bits, .most = limit->count};
     if (limit->kind != PSD_BAD_COUNT)
-        bad->most = (uint64_t)floor(share * (double)records);
+        bad->most = share_of(share, records);
     return PSD_OK;
 }
 

@@ -25,13 +25,16 @@ static void a_limit_is_a_number_or_a_share(void)
     CHECK(most_of("0%", 60000) == 0);
     CHECK(most_of("0.5%", 1000) == 5);
     CHECK(most_of("100%", 10) == 10);
+    CHECK(most_of("0.7%", 1000) == 7); /* although 0.7 / 100 is a little less in binary */
+    CHECK(most_of("2.3%", 50000) == 1150);
+    CHECK(most_of("0.1%", 999) == 0);
 }
 
 static void other_texts_are_no_limit(void)
 {
-    static const char *const texts[] = {
-        "",  "-1", "many", "5 ", "5%%", "101%", "%", "0.5", "nan%", "1e3", "99999999999999999999",
-        " 5"};
+    static const char *const texts[] = {"",  "-1",  "many", "5 ",     "5%%", "101%",
+                                        "%", "0.5", "nan%", "0x1p3%", "1e3", "99999999999999999999",
+                                        " 5"};
     struct psd_bad_limit limit = {.count = 7};
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
