@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -95,13 +96,17 @@ static void read_ours(const char *path)
         die("read");
 }
 
+/* From a map, which is the fastest that it can be given; we map no file ourselves (base/file.c). */
 static void read_protobuf_c(const char *path)
 {
-    struct psd_file file;
+    uint64_t size;
+    int fd;
 
-    if (psd_file_open(path, &file) ||
-        !protobuf_c_message_unpack(&caffe__net_parameter__descriptor, NULL, file.size,
-                                   (const uint8_t *)file.data))
+    if (psd_file_descriptor(path, &fd, &size))
+        die("open");
+    void *map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (map == MAP_FAILED ||
+        !protobuf_c_message_unpack(&caffe__net_parameter__descriptor, NULL, size, map))
         die("unpack");
 }
 

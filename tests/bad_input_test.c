@@ -2,7 +2,7 @@
  * exit code 1 (run time) or 2 (usage), soon, and without taking much memory.
  *
  * Every run is bounded: in time, in private memory (what it allocates) and in all it ever held
- * (which has the pages of a mapped file in it too). */
+ * (which has the pages of its libraries in it too). */
 #include "run.h"
 
 #include <stdint.h>

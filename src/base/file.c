@@ -1,15 +1,13 @@
-/* file.c - reading whole files. */
+/* file.c - reading whole files, into memory and never by a map: a mapped file that somebody shortens
+ * ends the program. What may be large is read in pieces (proto/bytes.h). */
 #include "base/file.h"
 #include "base/alloc.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-enum { MAP_FROM = 16 << 20 };
 
 /* What a path is called in sentences. */
 static const char *name_of(const char *path)
@@ -97,14 +95,8 @@ static psd_status read_stream(int fd, const char *path, struct psd_file *out)
 
 static psd_status read_regular(int fd, const char *path, size_t size, struct psd_file *out)
 {
-    if (size >= MAP_FROM) {
-        void *map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (map == MAP_FAILED)
-            return fail_to("map", path);
-        *out = (struct psd_file){.data = map, .size = size, .mapped = true};
-        return PSD_OK;
-    }
     char *data = psd_alloc(size);
+
     if (!data)
         return PSD_ENOMEM;
     psd_status status = psd_file_read(fd, path, data, size);
@@ -139,9 +131,6 @@ psd_status psd_file_open(const char *path, struct psd_file *out)
 
 void psd_file_close(struct psd_file *file)
 {
-    if (file->mapped)
-        munmap((void *)(uintptr_t)file->data, file->size);
-    else
-        psd_alloc_free((void *)(uintptr_t)file->data);
+    psd_alloc_free((void *)(uintptr_t)file->data);
     *file = (struct psd_file){0};
 }

@@ -17,11 +17,10 @@
 /* The largest thing without a known length that is read whole. */
 #define PSD_FILE_STREAM_LIMIT ((size_t)256 << 20)
 
-/* A file's contents, kept in memory or mapped. */
+/* A file's contents. */
 struct psd_file {
     const char *data; /* owned; size bytes and no NUL behind them */
     size_t size;
-    bool mapped; /* a file of 16 MiB or more is mapped, not copied */
 };
 
 /* The length of what has none. */

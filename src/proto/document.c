@@ -11,7 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { HEAD = 64 << 10 };
+enum {
+    HEAD = 64 << 10,
+    WINDOW = 16 << 10,
+    LONGEST_LINE = 128 << 20, /* bytes; only a file gone wrong has such a line */
+};
 
 const char *const psd_form_names[] = {"auto", "text", "binary", NULL};
 
@@ -73,10 +77,50 @@ static psd_status look_at(struct source *source)
     return PSD_OK;
 }
 
+/* Where the last line ends that ends between two bytes of the file; `from` if none does. */
+static uint64_t last_line_end(int fd, uint64_t from, uint64_t to)
+{
+    char window[WINDOW];
+
+    while (to > from) {
+        size_t count = to - from < WINDOW ? (size_t)(to - from) : WINDOW;
+        ssize_t got = pread(fd, window, count, (off_t)(to - count));
+        if (got <= 0)
+            return to; /* whoever reads it will say what is wrong */
+        const char *end = memrchr(window, '\n', (size_t)got);
+        to -= count;
+        if (end)
+            return to + (uint64_t)(end - window) + 1;
+    }
+    return from;
+}
+
+/* Looks from one line's end for another within reach, which touches usual text hardly at all. What
+ * has none is no text, however large, and is not read into memory. */
+static psd_status check_lines(const struct source *source)
+{
+    uint64_t at = 0;
+
+    while (source->size - at > LONGEST_LINE) {
+        uint64_t end = last_line_end(source->fd, at, at + LONGEST_LINE);
+        if (end == at)
+            return psd_fail(PSD_ECONFIG, "%s: a line is longer than %d MiB; is this a text file?",
+                            source->path, LONGEST_LINE >> 20);
+        at = end;
+    }
+    return PSD_OK;
+}
+
+static psd_status load_text(struct source *source)
+{
+    PSD_TRY(check_lines(source));
+    return psd_file_load(source->fd, source->path, &source->whole);
+}
+
 static psd_status read_text(struct source *source, struct psd_document *document)
 {
     if (!source->loaded)
-        PSD_TRY(psd_file_load(source->fd, source->path, &source->whole));
+        PSD_TRY(load_text(source));
     return psd_text_read(document, source->whole.data, source->whole.size);
 }
 

@@ -14,10 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    LONGEST_LINE = 128 << 20, /* bytes; only a file gone wrong has such a line */
-    FOUND = 80                /* room for a token between quotation marks */
-};
+enum { FOUND = 80 }; /* room for a token between quotation marks */
 
 /* A message that is being read. */
 struct level {
@@ -398,27 +395,11 @@ static void read_fields(struct reader *reader, ProtobufCMessage *message, char c
         check_required(reader, message, opened);
 }
 
-/* Looks from one line's end for another within reach; usual text is hardly touched by that. */
-static bool has_endless_line(const char *text, size_t length)
-{
-    const char *end;
-
-    for (; length > LONGEST_LINE; length -= (size_t)(end - text), text = end) {
-        end = memrchr(text + 1, '\n', LONGEST_LINE);
-        if (!end)
-            return true;
-    }
-    return false;
-}
-
 psd_status psd_text_read(struct psd_document *document, const char *text, size_t length)
 {
     struct level file = {.type = document->root->descriptor};
     struct reader reader = {.document = document, .level = &file};
 
-    if (has_endless_line(text, length))
-        return psd_fail(PSD_ECONFIG, "%s: a line is longer than %d MiB; is this a text file?",
-                        document->path, LONGEST_LINE >> 20);
     if (!document->positions)
         PSD_TRY(psd_positions_create(document->arena, &document->positions));
     psd_mistakes_init(&reader.mistakes, document->path);
