@@ -131,6 +131,19 @@ static psd_status walk_tree(struct walk *walk)
     return walk_page(walk, meta->root, 0);
 }
 
+/* Gives back what the list has grown beyond its end. */
+static psd_status trim_places(struct psd_lmdb *db)
+{
+    if (db->count == 0)
+        return PSD_OK;
+    uint64_t *places = psd_alloc_resize(db->places, db->count, sizeof *places);
+    if (!places)
+        return PSD_ENOMEM;
+    db->places = places;
+    db->room = db->count;
+    return PSD_OK;
+}
+
 static psd_status find_records(struct psd_lmdb *db)
 {
     const struct psd_lmdb_meta *meta = &db->file.meta;
@@ -143,7 +156,7 @@ static psd_status find_records(struct psd_lmdb *db)
         status =
             psd_fail(PSD_ECONFIG, "%s: its tree has %" PRIu64 " records and should have %" PRIu64,
                      db->file.path, db->count, meta->entries);
-    return status;
+    return status == PSD_OK ? trim_places(db) : status;
 }
 
 psd_status psd_lmdb_open(const char *path, struct psd_lmdb **out)

@@ -404,6 +404,75 @@ static void each_kind_of_damage_has_its_sentence(void)
     }
 }
 
+/* Reads all records of the image, of which one is damaged; its sentence. */
+static const char *read_damaged(void)
+{
+    static char sentence[400];
+    struct psd_lmdb *db = NULL;
+    struct psd_record record = {0};
+    unsigned damaged = 0;
+
+    CHECK_OK(psd_lmdb_open(image_path, &db));
+    for (uint64_t i = 0; i < psd_lmdb_count(db); i++) {
+        psd_status status = psd_lmdb_record(db, i, &record);
+        if (status == PSD_OK)
+            continue;
+        CHECK_STATUS(PSD_ECONFIG, status);
+        CHECK(record.key && record.key_size == 8); /* people are told which one */
+        snprintf(sentence, sizeof sentence, "%s", psd_error());
+        damaged++;
+    }
+    CHECK(damaged == 1);
+    psd_record_fini(&record);
+    psd_lmdb_close(db);
+    return sentence;
+}
+
+static void a_damaged_large_value_costs_one_record(void)
+{
+    load_image(&small);
+    size_t page = 0, big = big_entry_at();
+    memcpy(&page, image + big + 8 + 8, sizeof page);
+    const struct {
+        const char *says;
+        size_t at;
+        uint64_t value;
+        size_t size;
+    } cases[] = {
+        {"carries the number of another page", 0, page + 1, 8},
+        {"should hold a large value and does not", 10, 2, 2},
+        {"has fewer pages behind it than its value needs", 12, 0, 4},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        off_t at = (off_t)(page * 4096 + cases[i].at);
+        fprintf(stderr, "    %s\n", cases[i].says);
+        CHECK(pwrite(image_fd, &cases[i].value, cases[i].size, at) > 0);
+        CHECK(strstr(read_damaged(), cases[i].says));
+        CHECK(pwrite(image_fd, image, image_size, 0) == (ssize_t)image_size);
+    }
+}
+
+/* Larger than any value was when the room was made, and in pages that do not exist. */
+static void a_value_that_grows_meanwhile_is_a_sentence(void)
+{
+    struct psd_lmdb *db = NULL;
+    struct psd_record record = {0};
+    const uint32_t large = 100000000;
+
+    load_image(&small);
+    CHECK_OK(psd_lmdb_open(image_path, &db));
+    CHECK(pwrite(image_fd, &large, sizeof large, (off_t)big_entry_at()) == sizeof large);
+    unsigned changed = 0;
+    for (uint64_t i = 0; i < psd_lmdb_count(db); i++) {
+        if (psd_lmdb_record(db, i, &record) != PSD_OK)
+            changed += strstr(psd_error(), "was changed since it was opened") != NULL;
+    }
+    CHECK(changed == 1);
+    psd_record_fini(&record);
+    psd_lmdb_close(db);
+}
+
 static void open_survives_every_failed_allocation(void)
 {
     const char *path = write_shape(&small);
@@ -434,5 +503,7 @@ int main(int argc, char **argv)
     RUN(any_truncation_is_a_sentence)
     RUN(a_file_that_shrinks_is_a_sentence)
     RUN(each_kind_of_damage_has_its_sentence)
+    RUN(a_damaged_large_value_costs_one_record)
+    RUN(a_value_that_grows_meanwhile_is_a_sentence)
     RUN(open_survives_every_failed_allocation)
 }
