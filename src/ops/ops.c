@@ -211,16 +211,21 @@ static bool overlap(struct psd_tensor a, size_t a_count, struct psd_tensor b, si
            b.offset < a.offset + a_count;
 }
 
-/* What is computed overlaps what it is computed from only in place: from the same first value. */
 static psd_status check_apart(const struct psd_op *op, struct role to_role, struct psd_tensor to,
                               struct role from_role, struct psd_tensor from)
 {
-    bool in_place = psd_spec_in_place(&op->spec) && to.offset == from.offset;
-
-    if (!in_place && overlap(to, to_role.count, from, from_role.count))
+    if (overlap(to, to_role.count, from, from_role.count))
         return psd_fail(PSD_EINVAL, "%s: %s %u overlaps %s %u", psd_spec_name(&op->spec),
                         to_role.what, to_role.index, from_role.what, from_role.index);
     return PSD_OK;
+}
+
+/* Whether the first of both is computed in place: from the same first value on. */
+static bool is_in_place(const struct psd_op *op, unsigned i, struct psd_tensor to,
+                        struct psd_tensor from)
+{
+    return i == 0 && psd_spec_in_place(&op->spec) && to.memory == from.memory &&
+           to.offset == from.offset;
 }
 
 static struct role input_role(const struct psd_op *op, unsigned i)
@@ -247,10 +252,40 @@ static psd_status check_outputs(const struct psd_op *op, const struct psd_op_val
     PSD_TRY(check_there(op, output_role(op, 0), values->out[0]));
     for (unsigned o = 0; o < PSD_OP_OUTPUTS; o++) {
         PSD_TRY(check_fits(op, output_role(op, o), values->out[o]));
-        for (unsigned i = 0; i < PSD_OP_INPUTS; i++)
-            PSD_TRY(check_apart(op, output_role(op, o), values->out[o], input_role(op, i),
-                                values->in[i]));
+        for (unsigned i = 0; i < PSD_OP_INPUTS; i++) {
+            if (!is_in_place(op, o + i, values->out[o], values->in[i]))
+                PSD_TRY(check_apart(op, output_role(op, o), values->out[o], input_role(op, i),
+                                    values->in[i]));
+        }
     }
+    return check_apart(op, output_role(op, 1), values->out[1], output_role(op, 0), values->out[0]);
+}
+
+static struct role gradient_role(const struct psd_op *op, unsigned i)
+{
+    bool has = psd_spec_has_gradient(&op->spec, i);
+
+    return (struct role){"gradient of input", i, has ? psd_op_input_count(&op->spec, i) : 0};
+}
+
+/* The gradient of input i is apart from what it is computed from, and from those before it. */
+static psd_status check_gradient(const struct psd_op *op, const struct psd_op_values *values,
+                                 unsigned i)
+{
+    struct role to = gradient_role(op, i);
+    struct role from = {"gradient of output", 0, psd_op_output_count(&op->spec, 0)};
+    bool in_place = is_in_place(op, i, values->in_diff[i], values->out_diff[0]);
+
+    PSD_TRY(check_fits(op, to, values->in_diff[i]));
+    if (in_place && values->adds >> i & 1)
+        return psd_fail(PSD_EINVAL, "%s: a gradient in place has nothing to be added to",
+                        psd_spec_name(&op->spec));
+    if (!in_place)
+        PSD_TRY(check_apart(op, to, values->in_diff[i], from, values->out_diff[0]));
+    for (unsigned k = 0; k < PSD_OP_INPUTS; k++)
+        PSD_TRY(check_apart(op, to, values->in_diff[i], input_role(op, k), values->in[k]));
+    for (unsigned k = 0; k < i; k++)
+        PSD_TRY(check_apart(op, to, values->in_diff[i], gradient_role(op, k), values->in_diff[k]));
     return PSD_OK;
 }
 
@@ -260,17 +295,8 @@ static psd_status check_gradients(const struct psd_op *op, const struct psd_op_v
 
     PSD_TRY(check_there(op, from, values->out_diff[0]));
     PSD_TRY(check_fits(op, from, values->out_diff[0]));
-    for (unsigned i = 0; i < PSD_OP_INPUTS; i++) {
-        struct role to = {"gradient of input", i, 0};
-        if (psd_spec_has_gradient(&op->spec, i))
-            to.count = psd_op_input_count(&op->spec, i);
-        PSD_TRY(check_fits(op, to, values->in_diff[i]));
-        PSD_TRY(check_apart(op, to, values->in_diff[i], from, values->out_diff[0]));
-        if (values->adds >> i & 1 &&
-            overlap(values->in_diff[i], to.count, values->out_diff[0], from.count))
-            return psd_fail(PSD_EINVAL, "%s: a gradient in place has nothing to be added to",
-                            psd_spec_name(&op->spec));
-    }
+    for (unsigned i = 0; i < PSD_OP_INPUTS; i++)
+        PSD_TRY(check_gradient(op, values, i));
     return PSD_OK;
 }
 

@@ -6,7 +6,7 @@
  *     psd_ops_open(&options, &ops);                  a device and a number of threads
  *     psd_op_create(ops, &spec, &op);                shapes are fixed; all planning happens here
  *     psd_op_forward(op, &values);                   nothing is allocated
- *     psd_op_backward(op, &values);
+ *     psd_op_backward(op, &values);                  the same, but for its first sum of gradients
  *
  * An operation knows shapes and numbers only; what a layer or a net is, it does not. `plain` does
  * every operation in simple loops and is the definition that the other backends are measured

@@ -304,6 +304,14 @@ static void the_same_threads_give_the_same_bits(void)
     each(NET, repeats_bits_with_all_threads);
 }
 
+static void compute_without_memory(struct problem *problem, struct psd_op *op, const char *backend)
+{
+    psd_alloc_fail_at(0);
+    problem_compute(problem, op, NULL);
+    if (psd_alloc_fail_at(-1))
+        TEST_FAIL("%s on %s allocates", problem->test->name, backend);
+}
+
 static void allocates_nothing(const struct op_case *test, const char *backend)
 {
     struct problem problem;
@@ -312,10 +320,10 @@ static void allocates_nothing(const struct op_case *test, const char *backend)
 
     problem_init(&problem, test);
     if (problem_open(&problem, backend, 2, &ops, &op)) {
-        psd_alloc_fail_at(0);
-        problem_compute(&problem, op, NULL);
-        if (psd_alloc_fail_at(-1))
-            TEST_FAIL("%s on %s allocates", test->name, backend);
+        compute_without_memory(&problem, op, backend);
+        problem.values.adds = 7;
+        problem_compute(&problem, op, NULL); /* the first time may take room for the sum */
+        compute_without_memory(&problem, op, backend);
         problem_close(ops, op);
     }
     problem_fini(&problem);
@@ -543,6 +551,26 @@ static void with_a_gradient_of_labels(struct psd_op_values *v)
     v->in_diff[1] = v->in[1];
 }
 
+static void with_a_gradient_over_its_weights(struct psd_op_values *v)
+{
+    v->in_diff[0] = v->in[1];
+}
+
+static void with_a_gradient_over_its_input(struct psd_op_values *v)
+{
+    v->in_diff[0] = v->in[0];
+}
+
+static void with_two_gradients_in_one_place(struct psd_op_values *v)
+{
+    v->in_diff[2] = v->in_diff[1];
+}
+
+static void with_two_outputs_in_one_place(struct psd_op_values *v)
+{
+    v->out[0] = v->out[1];
+}
+
 static void adding_in_place(struct psd_op_values *v)
 {
     v->in_diff[0] = v->out_diff[0];
@@ -566,6 +594,12 @@ static void values_that_do_not_fit_are_refused(void)
         {&fc_case, on_another_device, "fully connected: input 0 is on another device"},
         {&fc_case, without_gradient, "fully connected: gradient of output 0 is missing"},
         {&loss_case, with_a_gradient_of_labels, "softmax loss: there is no gradient of input 1"},
+        {&fc_case, with_a_gradient_over_its_weights,
+         "fully connected: gradient of input 0 overlaps input 1"},
+        {&relu_case, with_a_gradient_over_its_input, "relu: gradient of input 0 overlaps input 0"},
+        {&fc_case, with_two_gradients_in_one_place,
+         "fully connected: gradient of input 2 overlaps gradient of input 1"},
+        {&loss_case, with_two_outputs_in_one_place, "softmax loss: output 1 overlaps output 0"},
         {&relu_case, adding_in_place, "relu: a gradient in place has nothing to be added to"},
     };
 

@@ -444,6 +444,24 @@ static void a_certain_mistake_costs_the_smallest_float(void)
     CHECK_VALUES(p, 1, 0);
 }
 
+/* Nobody should take a net that has gone astray for one that is certain and wrong. */
+static void scores_that_are_no_numbers_have_a_loss_that_is_none(void)
+{
+    const float scores[][2] = {{NAN, 0}, {0, NAN}, {INFINITY, 0}};
+    float loss;
+
+    for (size_t i = 0; i < sizeof scores / sizeof *scores; i++) {
+        struct run run = {
+            .spec = {.kind = PSD_OP_SOFTMAX_LOSS,
+                     .softmax_loss = {1, 2, 1, false, 0, PSD_LOSS_FULL}},
+            .in = {scores[i], (float[]){1}},
+            .out = {&loss},
+        };
+        CHECK_OK(compute(&run));
+        CHECK(isnan(loss));
+    }
+}
+
 static void labels_outside_the_classes_are_refused(void)
 {
     static const struct {
@@ -484,5 +502,6 @@ int main(int argc, char **argv)
     RUN(the_loss_is_divided_as_asked)
     RUN(a_batch_without_valid_labels_costs_nothing)
     RUN(a_certain_mistake_costs_the_smallest_float)
+    RUN(scores_that_are_no_numbers_have_a_loss_that_is_none)
     RUN(labels_outside_the_classes_are_refused)
 }

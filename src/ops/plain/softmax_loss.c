@@ -54,6 +54,12 @@ static psd_status norm_of(const struct psd_softmax_loss_spec *s, const float *la
     return PSD_OK;
 }
 
+/* What a label of this probability costs; NaN costs NaN, which fmax would hide. */
+static double cost(double probability)
+{
+    return -log(probability < (double)FLT_MIN ? (double)FLT_MIN : probability);
+}
+
 /* Where the column of place i starts. */
 static size_t column_at(const struct psd_softmax_loss_spec *s, size_t i)
 {
@@ -80,7 +86,7 @@ static psd_status forward(struct psd_op *op, const struct psd_op_values *values)
         ptrdiff_t label = IGNORED;
         PSD_TRY(label_of(s, labels, i, &label));
         if (label != IGNORED)
-            sum -= log(fmax(psd_plain_probability(&column, (size_t)label), (double)FLT_MIN));
+            sum += cost(psd_plain_probability(&column, (size_t)label));
         if (p)
             put_probabilities(&column, p + first);
     }
