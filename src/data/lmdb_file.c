@@ -32,7 +32,7 @@ psd_status psd_lmdb_file_read(const struct psd_lmdb_file *file, uint64_t at, voi
         if (got < 0)
             return psd_fail(PSD_ECONFIG, "cannot read %s: %s", file->path, strerrordesc_np(errno));
         if (got == 0)
-            return psd_fail(PSD_ECONFIG, "%s ends after %" PRIu64 " bytes, in the middle of a page",
+            return psd_fail(PSD_ECONFIG, "%s ends before byte %" PRIu64 ": a part of it is missing",
                             file->path, at + done);
         done += (size_t)got;
     }
