@@ -166,6 +166,66 @@ static void a_net_learns_from_a_database(void)
     CHECK(matches("Test net output #0: accuracy = 1$") == 1);
 }
 
+/* Makes the records with these keys no Datum any more. */
+static void spoil(const char *keys)
+{
+    CHECK(run("for key in %s; do "
+              "LC_ALL=C sed -i \"s/$key\\x08\\x01\\x10/$key\\x07\\x01\\x10/\" "
+              "train_lmdb/data.mdb || exit 1; done",
+              keys) == 0);
+}
+
+static void bad_records_are_left_out_up_to_a_limit(void)
+{
+    static const struct {
+        int code, told; /* exit code, and records that are told of */
+        const char *limit;
+    } cases[] = {{1, 1, ""},
+                 {1, 2, "--max-bad 1"},
+                 {0, 2, "--max-bad 2"},
+                 {1, 2, "--max-bad 2%"},
+                 {0, 2, "--max-bad 2.1%"},
+                 {2, 0, "--max-bad few"}};
+
+    start("max_iter: 30\n"); /* three times all records */
+    make_database();
+    spoil("00000003 00000070");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fprintf(stderr, "    %s\n", cases[i].limit);
+        CHECK(run("$POSEIDON train -solver solver.prototxt %s", cases[i].limit) == cases[i].code);
+        CHECK(matches("key \"000000(03|70)\" is left out: its Datum ") == cases[i].told);
+    }
+}
+
+static void a_damaged_database_is_one_sentence(void)
+{
+    static const struct {
+        const char *line, *sentence;
+    } cases[] = {
+        {"truncate -s 12345 train_lmdb/data.mdb", "perhaps a copy that broke off"},
+        {"truncate -s 100 train_lmdb/data.mdb", "train_lmdb/data.mdb ends before byte 100"},
+        {"rm train_lmdb/data.mdb", "train_lmdb has no file data.mdb"},
+        {"rm -r train_lmdb", "names train_lmdb, but there is no such file"},
+        {"dd if=/dev/zero of=train_lmdb/data.mdb bs=4k seek=2 count=3 conv=notrunc",
+         "train_lmdb/data.mdb: page "},
+        {"sed -i 's/crop_size: 7/crop_size: 9/' net.prototxt",
+         "train_lmdb: record 0, key \"00000000\": its 8 x 8 values are fewer than crop_size: 9"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        start("max_iter: 1\n");
+        make_database();
+        fprintf(stderr, "    %s\n", cases[i].line);
+        CHECK(run("%s", cases[i].line) == 0);
+        CHECK(run("$POSEIDON train -solver solver.prototxt --log-prefix none") == 1);
+        const char *told = strstr(run_err, "net.prototxt:4:");
+        CHECK(told && strstr(told, cases[i].sentence));
+        CHECK(strchr(told, '\n')[1] == 0); /* it is the last line, and the only one of its kind */
+        CHECK(!strstr(run_err, "left out"));
+        CHECK(run("rm -r *") == 0);
+    }
+}
+
 static void a_resumed_run_equals_one_that_was_not_stopped(void)
 {
     start("max_iter: 50\nsnapshot: 20\ntest_iter: 3\ntest_interval: 7\n");
@@ -398,6 +458,8 @@ int main(int argc, char **argv)
     RUN(under_the_name_caffe_all_is_the_same)
     RUN(a_run_is_the_same_to_the_bit)
     RUN(a_net_learns_from_a_database)
+    RUN(bad_records_are_left_out_up_to_a_limit)
+    RUN(a_damaged_database_is_one_sentence)
     RUN(a_resumed_run_equals_one_that_was_not_stopped)
     RUN(weights_are_taken_over_by_the_names_of_layers)
     RUN(snapshots_have_their_names_and_can_be_printed)
