@@ -11,8 +11,8 @@
 #include "proto/caffe.pb-c.h"
 #include "proto/document.h"
 #include "proto/text_reader.h"
-#include "proto/wire.h"
 #include "test.h"
+#include "written.h"
 
 #define NET    (&caffe__net_parameter__descriptor)
 #define SOLVER (&caffe__solver_parameter__descriptor)
@@ -20,47 +20,16 @@
 #define BLOB   (&caffe__blob_proto__descriptor)
 #define DATUM  (&caffe__datum__descriptor)
 
-/* Bytes with a NUL behind them. */
-struct memory {
-    char *data; /* owned; given back with free */
-    size_t size;
-};
-
-/* A sink's write function; its context is a struct memory. */
-static inline bool write_to_memory(void *context, const void *data, size_t size)
-{
-    struct memory *memory = context;
-
-    memory->data = realloc(memory->data, memory->size + size + 1);
-    CHECK(memory->data);
-    if (size)
-        memcpy(memory->data + memory->size, data, size);
-    memory->size += size;
-    memory->data[memory->size] = 0;
-    return true;
-}
-
 /* A message in the text form; good until the next call. */
 static inline const char *text_of(const ProtobufCMessage *message)
 {
-    static struct memory memory;
-    struct psd_sink sink = {.write = write_to_memory, .context = &memory};
+    static struct written text;
+    struct psd_sink sink = {.write = written_add, .context = &text};
 
-    memory.size = 0;
-    write_to_memory(&memory, "", 0);
+    text.size = 0;
     psd_text_write(message, NULL, &sink);
-    return memory.data;
-}
-
-/* A message in the binary form; the caller frees data. */
-static inline struct memory bytes_of(const ProtobufCMessage *message)
-{
-    struct memory memory = {0};
-    struct psd_sink sink = {.write = write_to_memory, .context = &memory};
-
-    write_to_memory(&memory, "", 0);
-    CHECK_OK(psd_wire_write(message, &sink));
-    return memory;
+    written_add(&text, "", 1);
+    return text.data;
 }
 
 /* Reads either form as a file of that name; on failure there is no document. */

@@ -63,11 +63,11 @@ static struct psd_document *through_text(struct psd_document *document)
 
 static struct psd_document *through_bytes(struct psd_document *document)
 {
-    struct memory memory = bytes_of(document->root);
+    struct written bytes = written_wire(document->root);
     struct psd_document *again = NULL;
 
-    CHECK_OK(read_bytes(document->root->descriptor, "again", memory.data, memory.size, &again));
-    free(memory.data);
+    CHECK_OK(read_bytes(document->root->descriptor, "again", bytes.data, bytes.size, &again));
+    free(bytes.data);
     psd_document_destroy(document);
     return again;
 }
@@ -76,7 +76,7 @@ static void check_stable(const char *path)
 {
     struct psd_document *document = read_file(path);
     char *first = strdup(text_of(document->root));
-    struct memory bytes = bytes_of(document->root);
+    struct written bytes = written_wire(document->root);
 
     CHECK(first);
     document = through_text(document);
@@ -84,7 +84,7 @@ static void check_stable(const char *path)
     document = through_bytes(document);
     CHECK_TEXT(first, text_of(document->root));
     document = through_text(document);
-    struct memory again = bytes_of(document->root);
+    struct written again = written_wire(document->root);
     CHECK(again.size == bytes.size && memcmp(again.data, bytes.data, bytes.size) == 0);
     free(again.data);
     free(bytes.data);
@@ -105,7 +105,7 @@ static void check_bytes(const char *path)
     if (ends_in(path, ".prototxt"))
         return;
     struct psd_document *document = read_file(path);
-    struct memory ours = bytes_of(document->root);
+    struct written ours = written_wire(document->root);
     CHECK_OK(psd_file_open(path, &file));
     CHECK(same_bytes(&file, ours.data, ours.size));
     ProtobufCMessage *theirs = protobuf_c_message_unpack(document->root->descriptor, NULL,
@@ -182,7 +182,7 @@ static void check_upgrade(const char *old, const char *upgraded)
         CHECK_OK(psd_upgrade_net(document, &report));
     CHECK(report.done && report.warnings.sentences.count == 0);
     CHECK_OK(psd_file_open(upgraded, &file));
-    struct memory bytes = bytes_of(document->root);
+    struct written bytes = written_wire(document->root);
     const char *text = text_of(document->root);
     CHECK(ends_in(upgraded, ".prototxt") ? same_bytes(&file, text, strlen(text))
                                          : same_bytes(&file, bytes.data, bytes.size));

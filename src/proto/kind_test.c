@@ -74,11 +74,11 @@ static void bytes_are_what_knows_most_of_their_fields(void)
     for (size_t i = 0; i < sizeof examples / sizeof *examples - 1; i++) {
         struct psd_document *document =
             document_of(psd_kind_find(examples[i].name), examples[i].text);
-        struct memory memory = bytes_of(document->root);
+        struct written bytes = written_wire(document->root);
         fprintf(stderr, "    %s\n", examples[i].text);
         CHECK_TEXT(examples[i].name,
-                   psd_kind_guess(PSD_FORM_BINARY, memory.data, memory.size)->short_name);
-        free(memory.data);
+                   psd_kind_guess(PSD_FORM_BINARY, bytes.data, bytes.size)->short_name);
+        free(bytes.data);
         psd_document_destroy(document);
     }
 }

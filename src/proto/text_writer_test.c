@@ -62,13 +62,14 @@ static void long_lists_of_numbers_can_be_left_out(void)
 {
     struct psd_document *document =
         document_of(BLOB, "shape { dim: [1, 4] } data: [1, 2, 3, 4] diff: [5, 6, 7]");
-    struct memory memory = {0};
-    struct psd_sink sink = {.write = write_to_memory, .context = &memory};
+    struct written text = {0};
+    struct psd_sink sink = {.write = written_add, .context = &text};
 
     psd_text_write(document->root, &(struct psd_text_options){.longest = 3}, &sink);
+    written_add(&text, "", 1);
     CHECK_TEXT("# data: 4 values\ndiff: 5\ndiff: 6\ndiff: 7\nshape {\n  dim: 1\n  dim: 4\n}\n",
-               memory.data);
-    free(memory.data);
+               text.data);
+    free(text.data);
     psd_document_destroy(document);
 }
 
@@ -93,12 +94,13 @@ static void writing_stops_when_nobody_wants_more(void)
 static void messages_and_names_are_never_left_out(void)
 {
     struct psd_document *document = net_of("input: ['a', 'b'] layer {} layer {}");
-    struct memory memory = {0};
-    struct psd_sink sink = {.write = write_to_memory, .context = &memory};
+    struct written text = {0};
+    struct psd_sink sink = {.write = written_add, .context = &text};
 
     psd_text_write(document->root, &(struct psd_text_options){.longest = 1}, &sink);
-    CHECK_TEXT("input: \"a\"\ninput: \"b\"\nlayer {\n}\nlayer {\n}\n", memory.data);
-    free(memory.data);
+    written_add(&text, "", 1);
+    CHECK_TEXT("input: \"a\"\ninput: \"b\"\nlayer {\n}\nlayer {\n}\n", text.data);
+    free(text.data);
     psd_document_destroy(document);
 }
 

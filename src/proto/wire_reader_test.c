@@ -37,10 +37,10 @@ static void check_means(const ProtobufCMessageDescriptor *type, struct piece pie
 static void check_kept(const ProtobufCMessageDescriptor *type, struct piece piece)
 {
     struct psd_document *document = read_piece(type, piece);
-    struct memory memory = bytes_of(document->root);
+    struct written bytes = written_wire(document->root);
 
-    CHECK(memory.size == piece.size && memcmp(memory.data, piece.bytes, piece.size) == 0);
-    free(memory.data);
+    CHECK(bytes.size == piece.size && memcmp(bytes.data, piece.bytes, piece.size) == 0);
+    free(bytes.data);
     psd_document_destroy(document);
 }
 
@@ -278,9 +278,9 @@ static bool is_read_or_refused(const void *data, size_t size)
     psd_status status = read_bytes(NET, "cut.caffemodel", data, size, &document);
 
     if (status == PSD_OK) {
-        struct memory memory = bytes_of(document->root);
+        struct written bytes = written_wire(document->root);
         text_of(document->root);
-        free(memory.data);
+        free(bytes.data);
         psd_document_destroy(document);
         return true;
     }

@@ -3,10 +3,10 @@
 
 static bool is_written_as(const struct psd_document *document, const char *bytes, size_t size)
 {
-    struct memory memory = bytes_of(document->root);
-    bool same = memory.size == size && memcmp(memory.data, bytes, size) == 0;
+    struct written ours = written_wire(document->root);
+    bool same = ours.size == size && memcmp(ours.data, bytes, size) == 0;
 
-    free(memory.data);
+    free(ours.data);
     return same;
 }
 
@@ -47,15 +47,15 @@ static void what_equals_its_default_is_written_if_it_was_given(void)
 static void more_than_two_gibibytes_are_refused(void)
 {
     struct psd_document *document = document_of(DATUM, "data: 'x'");
-    struct memory memory = {0};
-    struct psd_sink sink = {.write = write_to_memory, .context = &memory};
+    struct written bytes = {0};
+    struct psd_sink sink = {.write = written_add, .context = &bytes};
 
     ((Caffe__Datum *)document->root)->data.len = (size_t)INT32_MAX - 5;
     CHECK_STATUS(PSD_ENOSUP, psd_wire_write(document->root, &sink));
     CHECK_TEXT("a message of 2147483648 bytes does not fit into the binary form, which ends at 2 "
                "GiB; write the weights to HDF5 or in several files",
                psd_error());
-    CHECK(memory.size == 0);
+    CHECK(bytes.size == 0);
     psd_document_destroy(document);
 }
 
