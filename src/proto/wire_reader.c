@@ -353,6 +353,17 @@ psd_status psd_wire_read(struct psd_document *document, struct psd_bytes *bytes)
     return read_message(&reader, document->root, bytes->size);
 }
 
+/* Whether what stands in `size` bytes can be a name; messages have small numbers in them. A NUL is
+ * left for the reader to complain about. */
+static bool is_name(const uint8_t *bytes, uint64_t size)
+{
+    for (uint64_t i = 0; i < size; i++) {
+        if (bytes[i] && bytes[i] < ' ')
+            return false;
+    }
+    return true;
+}
+
 size_t psd_wire_fit(const ProtobufCMessageDescriptor *type, const void *data, size_t size)
 {
     char nothing[] = "";
@@ -369,14 +380,17 @@ size_t psd_wire_fit(const ProtobufCMessageDescriptor *type, const void *data, si
         enum shape shape = (enum shape)(tag & 7);
         const ProtobufCFieldDescriptor *field =
             protobuf_c_message_descriptor_get_field(type, (unsigned)(tag >> 3));
-        fits += field && takes(field, shape);
         uint64_t skip = shape == FOUR ? 4 : shape == EIGHT ? 8 : 0;
         if (shape == VARINT || shape == LENGTH) {
             if (read_varint(&reader, NULL, size, &value) != PSD_OK)
                 break;
             skip = shape == LENGTH ? value : 0;
         }
-        if (skip > size - bytes.at)
+        uint64_t left = size - bytes.at;
+        if (field && takes(field, shape))
+            fits += field->type != PROTOBUF_C_TYPE_STRING ||
+                    is_name(bytes.next, skip < left ? skip : left);
+        if (skip > left)
             break;
         bytes.at += skip;
         bytes.next += skip;
