@@ -1,10 +1,12 @@
 /* compute.c - the host, its threads, and a net on them. */
 #include "cli/compute.h"
 #include "proto/caffe.pb-c.h"
-#include "proto/upgrade.h"
 
 #include <sched.h>
 #include <string.h>
+
+const char *const psd_compute_phases[] = {
+    [CAFFE__PHASE__TRAIN] = "TRAIN", [CAFFE__PHASE__TEST] = "TEST", NULL};
 
 /* Those that we may run on, which may be fewer than the machine has. */
 static unsigned processors(void)
@@ -72,19 +74,9 @@ psd_status psd_compute_net(struct psd_cli *cli, const struct psd_compute *comput
     return psd_net_create(&build, out);
 }
 
-static psd_status load_file(struct psd_cli *cli, struct psd_net *net, const char *path)
-{
-    struct psd_document *document = NULL;
-
-    PSD_TRY(psd_upgrade_read(path, &caffe__net_parameter__descriptor, cli->log, &document));
-    psd_status status = psd_net_load(net, document);
-    psd_document_destroy(document);
-    return status;
-}
-
-psd_status psd_compute_load(struct psd_cli *cli, struct psd_net *net, char *const *files)
+psd_status psd_compute_load(struct psd_net *net, char *const *files)
 {
     for (size_t i = 0; files && files[i]; i++)
-        PSD_TRY(load_file(cli, net, files[i]));
+        PSD_TRY(psd_net_load_file(net, files[i]));
     return PSD_OK;
 }

@@ -41,6 +41,9 @@ struct psd_compute_options {
      PSD_TEXT(type, compute.max_bad)}
 /* clang-format on */
 
+/* The names of Caffe__Phase, for an option. */
+extern const char *const psd_compute_phases[]; /* "TRAIN", "TEST", NULL */
+
 /* An open device, what computes on it, and what the options say otherwise. */
 struct psd_compute {
     struct psd_device *device; /* owned */
@@ -60,6 +63,6 @@ psd_status psd_compute_net(struct psd_cli *cli, const struct psd_compute *comput
                            struct psd_document *document, Caffe__Phase phase, struct psd_net **out);
 
 /* Gives the net the weights of `files`, one after the other; NULL, or ends with NULL. */
-psd_status psd_compute_load(struct psd_cli *cli, struct psd_net *net, char *const *files);
+psd_status psd_compute_load(struct psd_net *net, char *const *files);
 
 #endif

@@ -23,15 +23,12 @@ struct eval_options {
     int64_t times;
 };
 
-static const char *const phases[] = {
-    [CAFFE__PHASE__TRAIN] = "TRAIN", [CAFFE__PHASE__TEST] = "TEST", NULL};
-
 static const struct psd_option eval_options[] = {
     {"model", "FILE", NULL, "the net", PSD_TEXT(struct eval_options, model)},
     {"weights", "FILE,...", NULL, "its weights, .caffemodel files; default: as the fillers say",
      PSD_LIST(struct eval_options, weights)},
     {"phase", NULL, "TEST", "builds the net for this phase",
-     PSD_CHOICE(struct eval_options, phase, phases)},
+     PSD_CHOICE(struct eval_options, phase, psd_compute_phases)},
     {"times", "N", "1", "runs forward N times; what is written is of the last",
      PSD_INT(struct eval_options, times, 1, INT32_MAX)},
     {"set", "NAME=FILE,...", NULL, "gives an input blob or a parameter these values",
@@ -317,7 +314,7 @@ static psd_status evaluate(struct psd_cli *cli, const struct psd_compute *on, st
 {
     PSD_TRY(prepare(cli, job));
     PSD_TRY(psd_compute_net(cli, on, job->document, job->options->phase, &job->net));
-    PSD_TRY(psd_compute_load(cli, job->net, job->options->weights));
+    PSD_TRY(psd_compute_load(job->net, job->options->weights));
     return compute(job);
 }
 

@@ -86,7 +86,7 @@ static psd_status test(struct psd_cli *cli, const struct test_options *options,
         psd_upgrade_read(options->model, &caffe__net_parameter__descriptor, cli->log, &document));
     psd_status status = psd_compute_net(cli, compute, document, CAFFE__PHASE__TEST, &net);
     if (status == PSD_OK)
-        status = psd_compute_load(cli, net, options->weights);
+        status = psd_compute_load(net, options->weights);
     if (status == PSD_OK) {
         sums = psd_alloc_zero(psd_net_count_outputs(net), sizeof *sums);
         status = sums ? test_batches(cli, net, options->iterations, sums) : PSD_ENOMEM;

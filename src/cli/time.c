@@ -17,15 +17,12 @@ struct time_options {
     int64_t iterations;
 };
 
-static const char *const phases[] = {
-    [CAFFE__PHASE__TRAIN] = "TRAIN", [CAFFE__PHASE__TEST] = "TEST", NULL};
-
 static const struct psd_option time_options[] = {
     {"model", "FILE", NULL, "the net", PSD_TEXT(struct time_options, model)},
     {"weights", "FILE,...", NULL, "its weights, .caffemodel files; default: as the fillers say",
      PSD_LIST(struct time_options, weights)},
     {"phase", NULL, "TRAIN", "builds the net for this phase",
-     PSD_CHOICE(struct time_options, phase, phases)},
+     PSD_CHOICE(struct time_options, phase, psd_compute_phases)},
     {"iterations", "N", "50", "takes the mean of N passes",
      PSD_INT(struct time_options, iterations, 1, INT32_MAX)},
     PSD_COMPUTE_OPTIONS(struct time_options),
@@ -125,7 +122,7 @@ static psd_status time_net(struct psd_cli *cli, const struct time_options *optio
     psd_status status = times.forward && times.backward ? PSD_OK : PSD_ENOMEM;
 
     if (status == PSD_OK)
-        status = psd_compute_load(cli, net, options->weights);
+        status = psd_compute_load(net, options->weights);
     if (status == PSD_OK)
         status = warm_up(cli, net);
     net->hooks.context = &times;

@@ -38,27 +38,6 @@ bool psd_shape_same(const struct psd_shape *a, const struct psd_shape *b)
     return a->axes == b->axes && memcmp(a->dim, b->dim, a->axes * sizeof *a->dim) == 0;
 }
 
-const char *psd_shape_text(const struct psd_shape *shape, char *out, size_t room)
-{
-    size_t used = 0;
-
-    for (size_t i = 0; i < shape->axes && used < room; i++)
-        used += (size_t)snprintf(out + used, room - used, "%zu ", shape->dim[i]);
-    if (used < room)
-        snprintf(out + used, room - used, "(%zu)", psd_shape_count(shape, 0, shape->axes));
-    return out;
-}
-
-bool psd_shape_axis(const struct psd_shape *shape, int index, size_t *out)
-{
-    long axis = index < 0 ? index + (long)shape->axes : index;
-
-    if (axis < 0 || axis >= (long)shape->axes)
-        return false;
-    *out = (size_t)axis;
-    return true;
-}
-
 /* The product of the shape, if its bytes can be counted. */
 static bool count_of(const struct psd_shape *shape, size_t *out)
 {
@@ -70,6 +49,29 @@ static bool count_of(const struct psd_shape *shape, size_t *out)
         count *= shape->dim[i];
     }
     *out = count;
+    return true;
+}
+
+const char *psd_shape_text(const struct psd_shape *shape, char *out, size_t room)
+{
+    size_t used = 0, count;
+
+    for (size_t i = 0; i < shape->axes && used < room; i++)
+        used += (size_t)snprintf(out + used, room - used, "%zu ", shape->dim[i]);
+    if (used < room && count_of(shape, &count))
+        snprintf(out + used, room - used, "(%zu)", count);
+    else if (used < room)
+        snprintf(out + used, room - used, "(beyond counting)");
+    return out;
+}
+
+bool psd_shape_axis(const struct psd_shape *shape, int index, size_t *out)
+{
+    long axis = index < 0 ? index + (long)shape->axes : index;
+
+    if (axis < 0 || axis >= (long)shape->axes)
+        return false;
+    *out = (size_t)axis;
     return true;
 }
 

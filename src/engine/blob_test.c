@@ -25,11 +25,13 @@ static void finish(void)
 static void shapes_have_counts_axes_and_words(void)
 {
     struct psd_shape shape = psd_shape_of(4, 64, 20, 24, 24), scalar = {0}, other = shape;
+    struct psd_shape huge = psd_shape_of(2, (size_t)1 << 32, (size_t)1 << 32, 0, 0);
     char text[100];
     size_t axis = 9;
 
     CHECK_TEXT("64 20 24 24 (737280)", psd_shape_text(&shape, text, sizeof text));
     CHECK_TEXT("(1)", psd_shape_text(&scalar, text, sizeof text));
+    CHECK_TEXT("4294967296 4294967296 (beyond counting)", psd_shape_text(&huge, text, sizeof text));
     CHECK_TEXT("64 2", psd_shape_text(&shape, text, 5)); /* cut, and ended */
     CHECK(psd_shape_count(&shape, 1, 3) == 480 && psd_shape_count(&shape, 2, 2) == 1);
     CHECK(psd_shape_axis(&shape, 1, &axis) && axis == 1);

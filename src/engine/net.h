@@ -4,7 +4,7 @@
  *
  *     psd_net_create(&options, &net);
  *     psd_net_forward(net, &loss);    first layer to last; need_value before a parameter's first use
- *     psd_net_backward(net);          last to first; gradient_ready after a parameter's last use
+ *     psd_net_backward(net, true);    last to first; gradient_ready after a parameter's last use
  *
  * The net knows nothing of solvers or of other machines: whoever wants to send a gradient on its way,
  * or to wait for a value, hangs a function into the hooks. A net belongs to one thread at a time;
@@ -116,8 +116,12 @@ psd_status psd_net_forward(struct psd_net *net, float *loss);
 psd_status psd_net_backward(struct psd_net *net, bool clear);
 
 /* Gives layers the weights of those of the same name. Layers that the net does not have are told to
- * the log ("Ignoring source layer x"). PSD_ECONFIG: shapes differ. */
+ * the log ("Ignoring source layer x"), and a file that has weights for none. PSD_ECONFIG: shapes
+ * differ. */
 psd_status psd_net_load(struct psd_net *net, const struct psd_document *weights);
+
+/* The same from a file, which is brought up to date first. */
+psd_status psd_net_load_file(struct psd_net *net, const char *path);
 
 /* Adds the net with its weights (and gradients) to an empty document of a NetParameter. */
 psd_status psd_net_save(const struct psd_net *net, bool with_diffs, struct psd_document *document);

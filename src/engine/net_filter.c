@@ -2,6 +2,7 @@
 #include "engine/net_state.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 static bool has_stage(const struct psd_net_state *state, const char *stage)
@@ -41,6 +42,17 @@ static bool fits_any(Caffe__NetStateRule **rules, size_t count, const struct psd
     return false;
 }
 
+static psd_status two_kinds(const struct psd_document *document, const Caffe__LayerParameter *layer)
+{
+    struct psd_position at = psd_document_where(document, &layer->base, 0);
+    char place[64] = "";
+
+    if (at.line) /* a binary file has no lines */
+        snprintf(place, sizeof place, "%zu:%zu:", at.line, at.column);
+    return psd_fail(PSD_ECONFIG, "%s:%s layer %s: has include and exclude rules; use one kind",
+                    document->path, place, layer->name ? layer->name : "");
+}
+
 psd_status psd_net_filter(struct psd_document *document, Caffe__NetParameter *net,
                           const struct psd_net_state *state)
 {
@@ -48,12 +60,8 @@ psd_status psd_net_filter(struct psd_document *document, Caffe__NetParameter *ne
 
     for (size_t i = 0; i < net->n_layer; i++) {
         Caffe__LayerParameter *layer = net->layer[i];
-        if (layer->n_include && layer->n_exclude) {
-            struct psd_position at = psd_document_where(document, &layer->base, 0);
-            return psd_fail(PSD_ECONFIG,
-                            "%s:%zu:%zu: layer %s: has include and exclude rules; use one kind",
-                            document->path, at.line, at.column, layer->name ? layer->name : "");
-        }
+        if (layer->n_include && layer->n_exclude)
+            return two_kinds(document, layer);
         if (layer->n_include ? fits_any(layer->include, layer->n_include, state)
                              : !fits_any(layer->exclude, layer->n_exclude, state))
             net->layer[kept++] = layer;

@@ -278,7 +278,7 @@ static void mistakes_are_sentences_with_their_place(void)
          "layer x"},
         {"layer { name: 'x' type: 'Input' top: 'x' input_param { shape { dim: 4000000000 "
          "dim: 4000000000 } } }",
-         "test.prototxt:1:1: layer x: a blob of shape 4000000000 4000000000 (16000000000000000000) "
+         "test.prototxt:1:1: layer x: a blob of shape 4000000000 4000000000 (beyond counting) "
          "is too large"},
     };
 

@@ -2,11 +2,12 @@
 #include "engine/blob_file.h"
 #include "engine/net.h"
 #include "proto/field.h"
+#include "proto/upgrade.h"
 
 #include <string.h>
 
 static psd_status load_layer(struct psd_net *net, const Caffe__LayerParameter *from,
-                             const char *path)
+                             const char *path, size_t *loaded)
 {
     const char *name = from->name ? from->name : "";
     const struct psd_layer *layer = psd_net_layer(net, name);
@@ -23,16 +24,33 @@ static psd_status load_layer(struct psd_net *net, const Caffe__LayerParameter *f
             return psd_fail(PSD_ECONFIG, "%s: parameter %zu of layer %s: %s", path, i, name,
                             psd_error());
     }
+    *loaded += layer->n_params;
     return PSD_OK;
 }
 
 psd_status psd_net_load(struct psd_net *net, const struct psd_document *weights)
 {
     const Caffe__NetParameter *from = (const Caffe__NetParameter *)weights->root;
+    size_t loaded = 0;
 
     for (size_t i = 0; i < from->n_layer; i++)
-        PSD_TRY(load_layer(net, from->layer[i], weights->path));
+        PSD_TRY(load_layer(net, from->layer[i], weights->path, &loaded));
+    if (!loaded && net->n_params)
+        psd_log_warning(net->log,
+                        "%s has weights for no layer of this net, which keeps those it has; is it "
+                        "of another net?",
+                        weights->path);
     return PSD_OK;
+}
+
+psd_status psd_net_load_file(struct psd_net *net, const char *path)
+{
+    struct psd_document *document = NULL;
+
+    PSD_TRY(psd_upgrade_read(path, &caffe__net_parameter__descriptor, net->log, &document));
+    psd_status status = psd_net_load(net, document);
+    psd_document_destroy(document);
+    return status;
 }
 
 /* A copy of the layer as the prototxt has it, with its parameters as blobs. The copy is shallow: what
