@@ -81,6 +81,28 @@ static void a_loss_has_its_weight_as_gradient_by_itself(void)
     psd_npy_fini(&npy);
 }
 
+/* Softmax would overwrite the signs that the gradient of ReLU asks for. */
+static void a_chain_in_place_has_the_gradient_of_one_that_is_not(void)
+{
+    start();
+    run_write("apart.prototxt",
+              "layer { name: \"in\" type: \"Input\" top: \"x\" input_param { shape { dim: 2 dim: 3 "
+              "} } }\nlayer { name: \"r\" type: \"ReLU\" bottom: \"x\" top: \"r\" }\n"
+              "layer { name: \"d\" type: \"Dropout\" bottom: \"r\" top: \"d\" }\n"
+              "layer { name: \"s\" type: \"Softmax\" bottom: \"d\" top: \"s\" }\n"
+              "layer { name: \"t\" type: \"TanH\" bottom: \"s\" top: \"t\" }\n");
+    write_array("x.npy", 2, 3, (float[]){1, -2, .5f, -1, -1, 3});
+    write_array("d.npy", 2, 3, (float[]){1, 2, 3, 3, 1, 1});
+    CHECK(run("sed 's/\"[rdst]\" }/\"x\" }/; s/bottom: \"[rds]\"/bottom: \"x\"/' apart.prototxt "
+              ">in-place.prototxt; grep -c 'bottom: \"x\" top: \"x\"' in-place.prototxt") == 0);
+    CHECK_TEXT("4\n", run_out);
+    CHECK(run("$POSEIDON eval --model apart.prototxt --set x=x.npy --get t=y1.npy "
+              "--set-diff t=d.npy --get-diff x=g1.npy") == 0);
+    CHECK(run("$POSEIDON eval --model in-place.prototxt --set x=x.npy --get x=y2.npy "
+              "--set-diff x=d.npy --get-diff x=g2.npy") == 0);
+    CHECK(run("cmp y1.npy y2.npy && cmp g1.npy g2.npy") == 0);
+}
+
 static void mistakes_are_one_sentence(void)
 {
     static const struct {
@@ -123,5 +145,6 @@ int main(int argc, char **argv)
     RUN(blobs_and_parameters_are_set_and_got)
     RUN(gradients_flow_from_outputs_to_inputs_and_parameters)
     RUN(a_loss_has_its_weight_as_gradient_by_itself)
+    RUN(a_chain_in_place_has_the_gradient_of_one_that_is_not)
     RUN(mistakes_are_one_sentence)
 }

@@ -120,11 +120,25 @@ static struct psd_blob *find_param(const struct psd_net *net, const char *name)
     return NULL;
 }
 
-static psd_status find_blob(const struct psd_net *net, const char *name, struct psd_blob **out)
+/* Where a layer in place has made a blob of its own, there are several of one name. They are then one
+ * to the user: forward begins with the first and ends with the last, backward the other way round. */
+enum end { FIRST, LAST };
+
+static struct psd_blob *find_named(const struct psd_net *net, const char *name, enum end end)
+{
+    for (size_t i = 0; end == FIRST && i < net->n_blobs; i++) {
+        if (strcmp(net->blob_names[i], name) == 0)
+            return &net->blobs[i];
+    }
+    return psd_net_blob(net, name);
+}
+
+static psd_status find_blob(const struct psd_net *net, const char *name, enum end end,
+                            struct psd_blob **out)
 {
     struct psd_suggest suggest;
 
-    *out = psd_net_blob(net, name);
+    *out = find_named(net, name, end);
     if (!*out)
         *out = find_param(net, name);
     if (*out)
@@ -231,7 +245,7 @@ static psd_status set_values(const struct job *job)
     for (size_t i = 0; i < job->set.count; i++) {
         const struct item *item = &job->set.items[i];
         struct psd_blob *blob = NULL;
-        PSD_TRY(find_blob(job->net, item->name, &blob));
+        PSD_TRY(find_blob(job->net, item->name, FIRST, &blob));
         const struct psd_layer *maker = maker_of(job->net, blob);
         if (maker && maker->kind != &psd_layer_input)
             return psd_fail(PSD_ECONFIG,
@@ -248,7 +262,7 @@ static psd_status set_diffs(const struct job *job)
     for (size_t i = 0; i < job->set_diff.count; i++) {
         const struct item *item = &job->set_diff.items[i];
         struct psd_blob *blob = NULL;
-        PSD_TRY(find_blob(job->net, item->name, &blob));
+        PSD_TRY(find_blob(job->net, item->name, LAST, &blob));
         if (!is_output(job->net, blob) || !psd_blob_gradient(blob))
             return psd_fail(PSD_ECONFIG,
                             "the gradient of \"%s\" cannot be set; that of an output can, where "
@@ -264,7 +278,7 @@ static psd_status write_all(const struct job *job, const struct items *items, bo
     for (size_t i = 0; i < items->count; i++) {
         const struct item *item = &items->items[i];
         struct psd_blob *blob = NULL;
-        PSD_TRY(find_blob(job->net, item->name, &blob));
+        PSD_TRY(find_blob(job->net, item->name, diffs ? FIRST : LAST, &blob));
         const float *values = diffs ? psd_blob_gradient(blob) : psd_blob_values(blob);
         if (!values)
             return psd_fail(PSD_ECONFIG, "\"%s\" has no gradient: no loss depends on it",

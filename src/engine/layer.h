@@ -46,11 +46,13 @@ struct psd_layer_kind {
     bool as_many_tops; /* there must be as many tops as bottoms */
     bool makes_tops;   /* tops up to `tops` that are not named are made by the net (loss layers) */
     bool is_loss;      /* its first top has the weight 1 unless told otherwise */
-    bool may_be_in_place;
-    bool keeps_tops;    /* nobody may work on its tops in place: its backward reads them, it fills
-                           them only once, or their memory is others' too */
-    bool gives_factors; /* the gradient of parameter 0 is the product of top diff and bottom */
-    unsigned unlearned; /* bit i: bottom i gets no gradient (labels) */
+    bool may_be_in_place; /* its top may have the name of its bottom */
+    bool keeps_signs;     /* what is above 0 stays so, or gets no gradient, and nothing else comes
+                             above 0: it may overwrite the result of a ReLU, which asks that result
+                             for the signs of its input; others get a top of their own */
+    bool keeps_tops;      /* nobody may work on its tops in place: its backward reads them, it fills
+                             them only once, or their memory is others' too */
+    unsigned unlearned;   /* bit i: bottom i gets no gradient (labels) */
 
     size_t state_size; /* bytes of layer->state, zeroed before setup */
 

@@ -50,11 +50,9 @@ static psd_status no_such_blob(const struct psd_net_build *build, const struct p
         for (size_t k = 0; k < other->n_top; k++) {
             if (strcmp(other->top[k], name) == 0)
                 return psd_layer_fail(layer, &layer->param->base, 3,
-                                      "reads \"%s\", which is made only afterwards, by layer %s",
-                                      name,
-                                      i == layer->index ? "itself"
-                                      : other->name     ? other->name
-                                                        : "");
+                                      "reads \"%s\", which is made only afterwards, by %s%s", name,
+                                      i == layer->index ? "itself" : "layer ",
+                                      i == layer->index || !other->name ? "" : other->name);
         }
     }
     psd_suggest_init(&suggest, name, strlen(name));
@@ -117,7 +115,7 @@ static psd_status find_place(struct psd_net_build *build, struct psd_layer *laye
             layer, &layer->param->base, 4,
             "%s layers cannot work in place; give its top another name than \"%s\"",
             layer->kind->type, name);
-    if (maker_of(layer, layer->bottom_id[i])->kind->keeps_tops)
+    if (!layer->kind->keeps_signs || maker_of(layer, layer->bottom_id[i])->kind->keeps_tops)
         return add_blob(build, layer, i, name);
     layer->top_id[i] = layer->bottom_id[i];
     layer->top[i] = layer->bottom[i];

@@ -236,8 +236,7 @@ static void mistakes_are_sentences_with_their_place(void)
            "layer { name: 's' type: 'ReLU' bottom: 'a' top: 'b' }",
          "test.prototxt:2:32: layer r: reads \"b\", which is made only afterwards, by layer s"},
         {"layer { name: 'r' type: 'ReLU' bottom: 'a' top: 'a' }",
-         "test.prototxt:1:32: layer r: reads \"a\", which is made only afterwards, by layer "
-         "itself"},
+         "test.prototxt:1:32: layer r: reads \"a\", which is made only afterwards, by itself"},
         {X "layer { name: 'r' type: 'TanH' bottom: 'x' top: 'y' }\n"
            "layer { name: 's' type: 'Softmax' bottom: 'y' top: 'x' }",
          "test.prototxt:3:47: layer s: makes \"x\", which layer x makes"},

@@ -37,6 +37,7 @@ const struct psd_layer_kind psd_layer_dropout = {
     .tops = 1,
     .most_tops = 1,
     .may_be_in_place = true,
+    .keeps_signs = true,
     .reshape = reshape,
     .forward = psd_layer_op_forward,
     .backward = psd_layer_op_backward,

@@ -102,7 +102,6 @@ const struct psd_layer_kind psd_layer_inner_product = {
     .most_bottoms = 1,
     .tops = 1,
     .most_tops = 1,
-    .gives_factors = true,
     .state_size = sizeof(struct state),
     .setup = setup,
     .reshape = reshape,

@@ -16,6 +16,7 @@ const struct psd_layer_kind psd_layer_tanh = {
     .tops = 1,
     .most_tops = 1,
     .may_be_in_place = true,
+    .keeps_signs = true,
     .keeps_tops = true,
     .reshape = reshape,
     .forward = psd_layer_op_forward,
