@@ -226,10 +226,12 @@ static void a_damaged_database_is_one_sentence(void)
     }
 }
 
-static void a_resumed_run_equals_one_that_was_not_stopped(void)
+/* Trains, and once more from the middle. */
+static void check_resumed(const char *line_to_remove)
 {
     start("max_iter: 50\nsnapshot: 20\ntest_iter: 3\ntest_interval: 7\n");
     make_database();
+    CHECK(run("sed -i '/%s/d' solver.prototxt", line_to_remove) == 0);
     CHECK(run("$POSEIDON train -solver solver.prototxt && mkdir whole && "
               "mv s_iter_40.* s_iter_50.* whole && $POSEIDON train -solver solver.prototxt "
               "-snapshot s_iter_20.solverstate") == 0);
@@ -240,6 +242,33 @@ static void a_resumed_run_equals_one_that_was_not_stopped(void)
     CHECK_TEXT("6\n", run_out);
 }
 
+static void a_resumed_run_equals_one_that_was_not_stopped(void)
+{
+    check_resumed("none of them");
+}
+
+static void a_resumed_run_goes_on_with_the_seed_that_the_first_has_drawn(void)
+{
+    check_resumed("random_seed");
+}
+
+static void a_run_that_goes_on_otherwise_says_so(void)
+{
+    start("max_iter: 10\nsnapshot: 5\n");
+    CHECK(run("$POSEIDON train -solver solver.prototxt --threads 2") == 0);
+    CHECK(run("$POSEIDON train -solver solver.prototxt --threads 2 -snapshot "
+              "s_iter_5.solverstate") == 0);
+    CHECK(matches("^W") == 0);
+    CHECK(run("$POSEIDON train -solver solver.prototxt --threads 1 -snapshot "
+              "s_iter_5.solverstate") == 0);
+    CHECK(matches("^W.*s_iter_5.poseidonstate was computed with 2 threads, and this run has 1: "
+                  ".*--threads 2 makes it equal$") == 1);
+    CHECK(run("$POSEIDON train -solver solver.prototxt --threads 1 --backend plain && "
+              "$POSEIDON train -solver solver.prototxt --threads 1 -snapshot "
+              "s_iter_5.solverstate") == 0);
+    CHECK(matches("^W.*s_iter_5.poseidonstate: then \"conv1 plain\", now \"conv1 ") == 1);
+}
+
 static void weights_are_taken_over_by_the_names_of_layers(void)
 {
     start("max_iter: 5\n");
@@ -248,6 +277,30 @@ static void weights_are_taken_over_by_the_names_of_layers(void)
               "$POSEIDON train -solver solver.prototxt -weights old") == 0);
     CHECK(matches("Finetuning from old$") == 1);
     CHECK(matches("Ignoring source layer conv1$") == 1);
+    CHECK(matches("^W") == 0);
+    CHECK(run("sed -i 's/name: \"ip\"/name: \"fc\"/' net.prototxt && "
+              "$POSEIDON train -solver solver.prototxt -weights old") == 0);
+    CHECK(matches("^W.*old has weights for no layer of this net") == 1);
+}
+
+/* With a rate of 0, what was loaded is what is written. */
+static void a_solver_names_weights_and_an_option_overrides_it(void)
+{
+    start("max_iter: 1\n");
+    CHECK(run("mkdir there; $POSEIDON train -solver solver.prototxt && "
+              "mv s_iter_1.caffemodel there/a && sed -i 's/random_seed: 3/random_seed: 4/' "
+              "solver.prototxt && $POSEIDON train -solver solver.prototxt && "
+              "mv s_iter_1.caffemodel there/b && cp solver.prototxt net.prototxt there && "
+              "sed -i 's/base_lr: .*/base_lr: 0/' there/solver.prototxt && "
+              "echo 'weights: \"a\"' >>there/solver.prototxt") == 0);
+    CHECK(run("$POSEIDON train -solver there/solver.prototxt && cmp s_iter_1.caffemodel there/a") ==
+          0);
+    CHECK(matches("Finetuning from a$") == 1);
+    CHECK(run("$POSEIDON train -solver there/solver.prototxt -snapshot '' -weights '' && "
+              "cmp s_iter_1.caffemodel there/a") == 0);
+    CHECK(run("$POSEIDON train -solver there/solver.prototxt -weights 'there/a, there/b' && "
+              "cmp s_iter_1.caffemodel there/b") == 0);
+    CHECK(matches("Finetuning from there/[ab]$") == 2);
 }
 
 /* --- snapshots -------------------------------------------------------------------------------- */
@@ -255,7 +308,7 @@ static void weights_are_taken_over_by_the_names_of_layers(void)
 static void snapshots_have_their_names_and_can_be_printed(void)
 {
     start("max_iter: 25\nsnapshot: 10\n");
-    CHECK(run("$POSEIDON train -solver solver.prototxt && echo s_iter_*") == 0);
+    CHECK(run("$POSEIDON train -solver solver.prototxt --threads 2 && echo s_iter_*") == 0);
     CHECK_TEXT("s_iter_10.caffemodel s_iter_10.poseidonstate s_iter_10.solverstate "
                "s_iter_20.caffemodel s_iter_20.poseidonstate s_iter_20.solverstate "
                "s_iter_25.caffemodel s_iter_25.poseidonstate s_iter_25.solverstate\n",
@@ -264,6 +317,10 @@ static void snapshots_have_their_names_and_can_be_printed(void)
     CHECK_TEXT("4\n", run_out);
     CHECK(run("$POSEIDON print s_iter_25.solverstate | head -n 2") == 0);
     CHECK_TEXT("iter: 25\nlearned_net: \"s_iter_25.caffemodel\"\n", run_out);
+    CHECK(run("$POSEIDON print s_iter_25.poseidonstate | grep -v -e choice -e version") == 0);
+    CHECK_TEXT("iteration: 25\nseed: 3\nthreads: 2\ntrain_position: 25\n", run_out);
+    CHECK(run("cp s_iter_25.poseidonstate a; $POSEIDON print --type State a | grep iteration") ==
+          0);
 }
 
 static void a_full_disk_costs_a_snapshot_and_not_the_training(void)
@@ -274,15 +331,30 @@ static void a_full_disk_costs_a_snapshot_and_not_the_training(void)
     CHECK(run("mkdir small && sed -i 's/prefix: \"s\"/prefix: \"small\\/s\"/' solver.prototxt") ==
           0);
     CHECK(run("unshare -m sh -c 'mount -t tmpfs -o size=64k none small && "
-              "$POSEIDON train -solver solver.prototxt && ls small/*.solverstate && "
+              "$POSEIDON train -solver solver.prototxt && ls small && "
               "$POSEIDON print small/s_iter_10.caffemodel >model'") == 0);
-    CHECK_TEXT("small/s_iter_10.solverstate\n", run_out);
+    CHECK_TEXT("s_iter_10.caffemodel\ns_iter_10.poseidonstate\ns_iter_10.solverstate\n", run_out);
     CHECK(matches("^W.*no snapshot at iteration 30: .*: No space left on device$") == 1);
     CHECK(matches("Optimization Done") == 2);
     CHECK(
         run("sed -i '$d' solver.prototxt; unshare -m sh -c 'mount -t tmpfs -o size=64k none small "
             "&& $POSEIDON train -solver solver.prototxt'") == 1);
     CHECK(matches("^poseidon: .*No space left on device$") == 1);
+    CHECK(run("sed -i 's/max_iter: 35/max_iter: 30/' solver.prototxt; unshare -m sh -c 'mount -t "
+              "tmpfs -o size=64k none small && $POSEIDON train -solver solver.prototxt'") == 1);
+    CHECK(matches("^poseidon: .*No space left on device$") == 1); /* also after a warning of it */
+}
+
+static void a_file_that_cannot_be_written_takes_its_set_along(void)
+{
+    start("max_iter: 10\nsnapshot: 5\n");
+    CHECK(run("mkdir s_iter_5.solverstate s_iter_10.poseidonstate && "
+              "$POSEIDON train -solver solver.prototxt") == 1);
+    CHECK(matches("^W.*no snapshot at iteration 5: .*s_iter_5.solverstate: it is a directory$") ==
+          1);
+    CHECK(matches("^poseidon: .*s_iter_10.poseidonstate: it is a directory$") == 1);
+    CHECK(run("echo s_*") == 0);
+    CHECK_TEXT("s_iter_10.poseidonstate s_iter_5.solverstate\n", run_out);
 }
 
 /* --- signals ---------------------------------------------------------------------------------- */
@@ -333,7 +405,7 @@ static void what_signals_do_can_be_chosen(void)
 }
 
 /* One iteration of this net takes seconds, so both signals come during the first. */
-static void a_second_ctrl_c_ends_at_once(void)
+static int train_with_two_signals(const char *first, const char *second)
 {
     const char *sanitizer = getenv("SAN");
 
@@ -342,10 +414,36 @@ static void a_second_ctrl_c_ends_at_once(void)
     start("max_iter: 100000000\n");
     CHECK(run("sed -i 's/dim: 8 dim: 1 dim: 12 dim: 12/dim: 8 dim: 64 dim: 250 dim: 250/; "
               "s/num_output: 4 kernel_size: 3/num_output: 64 kernel_size: 7/' net.prototxt") == 0);
-    CHECK(run("$POSEIDON train -solver solver.prototxt 2>log & pid=$!; "
-              "until grep -q 'Learning Rate' log; do sleep 0.02; done; sleep 0.1; "
-              "kill -INT $pid; sleep 0.1; kill -INT $pid; wait $pid") == 130);
+    return run("$POSEIDON train -solver solver.prototxt 2>log & pid=$!; "
+               "until grep -q 'Learning Rate' log; do sleep 0.02; done; sleep 0.1; "
+               "kill -%s $pid; sleep 0.1; kill -%s $pid; wait $pid",
+               first, second);
+}
+
+static void a_second_ctrl_c_ends_at_once(void)
+{
+    CHECK(train_with_two_signals("INT", "INT") == 130);
     CHECK(run("ls s_iter_*") != 0);
+}
+
+static void a_first_ctrl_c_after_sigterm_still_waits_for_the_snapshot(void)
+{
+    CHECK(train_with_two_signals("TERM", "INT") == 75);
+    CHECK(run("ls s_iter_1.solverstate") == 0);
+}
+
+/* Going on from it makes the whole test. */
+static void a_snapshot_within_a_test_is_of_before_it(void)
+{
+    start("max_iter: 3\ntest_iter: 100000000\ntest_interval: 1\ntest_initialization: false\n");
+    CHECK(run("$POSEIDON train -solver solver.prototxt 2>log & pid=$!; "
+              "until grep -q Testing log; do sleep 0.02; done; sleep 0.1; kill -HUP $pid; "
+              "until ls s_iter_1.solverstate; do sleep 0.02; done; "
+              "$POSEIDON print s_iter_1.poseidonstate >state; kill -INT $pid; wait $pid; code=$?; "
+              "cat log >&2; grep position state; exit $code") == 0);
+    CHECK(strstr(run_out, "train_position: 1\ntest_position: 0\n"));
+    CHECK(matches("Test interrupted.$") == 1);
+    CHECK(matches("Snapshotting to binary") == 1); /* that of SIGHUP is that of the stop, too */
 }
 
 /* --- a terminal ------------------------------------------------------------------------------- */
@@ -398,6 +496,25 @@ static void mistakes_are_one_sentence(void)
          "s_iter_1.caffemodel: parameter 0 of layer conv1: "},
         {1, "$POSEIDON train -solver solver.prototxt -snapshot net.prototxt", "net.prototxt"},
         {1,
+         "$POSEIDON train -solver solver.prototxt && "
+         "$POSEIDON train -solver solver.prototxt -snapshot s_iter_1.caffemodel",
+         "poseidon: s_iter_1.caffemodel is not the state of a solver; its name ends in "
+         ".solverstate\n"},
+        {1,
+         "$POSEIDON train -solver solver.prototxt && cp s_iter_1.poseidonstate other && sed -i "
+         "'s/max_iter: 1/max_iter: 2/' solver.prototxt && $POSEIDON train -solver solver.prototxt "
+         "&& mv other s_iter_2.poseidonstate && $POSEIDON train -solver solver.prototxt -snapshot "
+         "s_iter_2.solverstate",
+         "poseidon: s_iter_2.poseidonstate is of iteration 1, the .solverstate beside it of "
+         "iteration 2; remove it to go on without\n"},
+        {1, "echo 'type: \"Sdg\"' >>solver.prototxt; $POSEIDON train -solver solver.prototxt",
+         "solver.prototxt:12:1: there is no solver of the type \"Sdg\" yet\n"},
+        {1,
+         "echo 'test_iter: 0 test_interval: 1' >>solver.prototxt; "
+         "$POSEIDON train -solver solver.prototxt",
+         "solver.prototxt:12:1: test_iter is at least 1\n"},
+        {1, "$POSEIDON train -solver solver.prototxt -weights nowhere", "there is no file nowhere"},
+        {1,
          "sed -i 's/prefix: \"s\"/prefix: \"nowhere\\/s\"/' solver.prototxt; "
          "$POSEIDON train -solver solver.prototxt",
          "poseidon: snapshots cannot be written: cannot write nowhere/s_iter_0.caffemodel: "
@@ -421,6 +538,14 @@ static void a_solver_that_asks_for_a_gpu_trains_on_the_cpu_and_says_so_once(void
     start("max_iter: 1\nsolver_mode: GPU\n");
     CHECK(run("$POSEIDON train -solver solver.prototxt") == 0);
     CHECK(matches("^W.*asks for solver_mode GPU") == 1);
+}
+
+static void what_is_not_there_yet_is_told_and_the_rest_is_done(void)
+{
+    start("max_iter: 1\nsnapshot_format: HDF5\ndebug_info: true\n");
+    CHECK(run("$POSEIDON train -solver solver.prototxt && ls s_iter_1.caffemodel") == 0);
+    CHECK(matches("^W.*asks for snapshots in HDF5") == 1);
+    CHECK(matches("^W.*asks for debug_info") == 1);
 }
 
 /* --- memory ----------------------------------------------------------------------------------- */
@@ -461,16 +586,23 @@ int main(int argc, char **argv)
     RUN(bad_records_are_left_out_up_to_a_limit)
     RUN(a_damaged_database_is_one_sentence)
     RUN(a_resumed_run_equals_one_that_was_not_stopped)
+    RUN(a_resumed_run_goes_on_with_the_seed_that_the_first_has_drawn)
+    RUN(a_run_that_goes_on_otherwise_says_so)
     RUN(weights_are_taken_over_by_the_names_of_layers)
+    RUN(a_solver_names_weights_and_an_option_overrides_it)
     RUN(snapshots_have_their_names_and_can_be_printed)
     RUN(a_full_disk_costs_a_snapshot_and_not_the_training)
+    RUN(a_file_that_cannot_be_written_takes_its_set_along)
     RUN(ctrl_c_stops_after_a_snapshot)
     RUN(sigterm_leaves_a_snapshot_and_asks_to_be_started_again)
     RUN(sighup_makes_a_snapshot_and_goes_on)
     RUN(what_signals_do_can_be_chosen)
     RUN(a_second_ctrl_c_ends_at_once)
+    RUN(a_first_ctrl_c_after_sigterm_still_waits_for_the_snapshot)
+    RUN(a_snapshot_within_a_test_is_of_before_it)
     RUN(a_terminal_has_a_live_line_and_a_file_none)
     RUN(mistakes_are_one_sentence)
     RUN(a_solver_that_asks_for_a_gpu_trains_on_the_cpu_and_says_so_once)
+    RUN(what_is_not_there_yet_is_told_and_the_rest_is_done)
     RUN(iterations_allocate_nothing)
 }

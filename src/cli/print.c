@@ -1,6 +1,7 @@
-/* print.c - "poseidon print": any of Caffe's files, in either form, as text. */
+/* print.c - "poseidon print": any of Caffe's files, in either form, as text, and our own state. */
 #include "base/suggest.h"
 #include "cli/cli.h"
+#include "engine/state.pb-c.h"
 #include "proto/document.h"
 #include "proto/kind.h"
 #include "proto/text_writer.h"
@@ -31,12 +32,24 @@ static const struct psd_option print_options[] = {
     {0},
 };
 
+/* What a .poseidonstate holds. It is none of Caffe's messages and is known by the file's name. */
+static const ProtobufCMessageDescriptor *const own_state = &psd__state__descriptor;
+
+static bool is_own_state(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+
+    return dot && strcmp(dot, ".poseidonstate") == 0;
+}
+
 static psd_status find_type(struct psd_cli *cli, const char *name,
                             const ProtobufCMessageDescriptor **out)
 {
     struct psd_suggest suggest;
 
     *out = name ? psd_kind_find(name) : NULL;
+    if (name && strcmp(name, own_state->short_name) == 0)
+        *out = own_state;
     if (*out || !name)
         return PSD_OK;
     psd_suggest_init(&suggest, name, strlen(name));
@@ -44,7 +57,8 @@ static psd_status find_type(struct psd_cli *cli, const char *name,
         psd_suggest_offer(&suggest, psd_kinds[i]->short_name);
     return psd_cli_misuse(cli,
                           "no file holds a message \"%s\"%s; there are NetParameter, "
-                          "SolverParameter, SolverState, BlobProto, BlobProtoVector and Datum",
+                          "SolverParameter, SolverState, BlobProto, BlobProtoVector, Datum and our "
+                          "own State",
                           name, psd_suggest_phrase(&suggest));
 }
 
@@ -71,7 +85,10 @@ static psd_status run(struct psd_cli *cli, const void *opaque, int argc, char **
     if (options->summary && options->form == PSD_FORM_BINARY)
         return psd_cli_misuse(cli, "--short is for text; the binary form is always whole");
     PSD_TRY(find_type(cli, options->type, &type));
-    PSD_TRY(psd_document_read(argv[0], PSD_FORM_AUTO, type, &document));
+    if (!type && is_own_state(argv[0]))
+        PSD_TRY(psd_document_read(argv[0], PSD_FORM_BINARY, own_state, &document));
+    else
+        PSD_TRY(psd_document_read(argv[0], PSD_FORM_AUTO, type, &document));
     if (options->output)
         status = psd_document_write(document, options->form, &text, options->output);
     else if (options->form == PSD_FORM_BINARY)
@@ -91,7 +108,7 @@ const struct psd_command psd_command_print = {
     .description =
         "Reads a file of Caffe's in text or binary form (prototxt, caffemodel, solverstate, "
         "binaryproto; \"-\" is standard input), finds out which message it holds, and prints it "
-        "as text that can be read again.",
+        "as text that can be read again; so it does with the poseidonstate of a snapshot.",
     .options = print_options,
     .options_size = sizeof(struct print_options),
     .run = run,

@@ -1,7 +1,7 @@
 /* screen.h - standard error: lines of the log and, on a terminal, a live line below them.
  *
  *     Iteration 300, lr = 0.0098
- *     iteration 341 of 6000   loss 0.432   15210 images/s   0:24 left       <- redrawn in its place
+ *     iteration 341 of 6000   loss 0.432   15210 images/s   0:00:24 left    <- redrawn in its place
  *
  * A line of the log takes the place of the live line, which comes back with the next status; so what
  * scrolls by is the log alone. Where standard error is no terminal there is never a live line.

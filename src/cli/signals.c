@@ -11,7 +11,7 @@ enum { ENDED_BY_INT = 128 + SIGINT };
 const char *const psd_signals_effects[] = {"stop", "snapshot", "none", NULL};
 
 static enum psd_signals_effect effect_of_int, effect_of_hup;
-static atomic_bool stop, snapshot, terminated;
+static atomic_bool stop, snapshot, terminated, interrupted;
 
 static void note(enum psd_signals_effect effect)
 {
@@ -24,7 +24,7 @@ static void note(enum psd_signals_effect effect)
 static void on_int(int number)
 {
     (void)number;
-    if (effect_of_int == PSD_SIGNALS_STOP && atomic_load(&stop))
+    if (effect_of_int == PSD_SIGNALS_STOP && atomic_exchange(&interrupted, true))
         _exit(ENDED_BY_INT);
     note(effect_of_int);
 }
@@ -54,7 +54,7 @@ void psd_signals_start(enum psd_signals_effect at_int, enum psd_signals_effect a
 {
     effect_of_int = at_int;
     effect_of_hup = at_hup;
-    stop = snapshot = terminated = false;
+    stop = snapshot = terminated = interrupted = false;
     handle(SIGINT, on_int);
     handle(SIGHUP, on_hup);
     handle(SIGTERM, on_term);

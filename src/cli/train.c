@@ -35,18 +35,30 @@ static const struct psd_option train_options[] = {
 
 /* --- the live line ---------------------------------------------------------------------------- */
 
-/* What the line is made of. Speed is measured over the time since the last few lines, so it follows
- * the training without flickering. */
+/* How far the training was at some time. */
+struct mark {
+    uint64_t time, samples;
+    int64_t iteration;
+};
+
+/* What the line is made of. Speed is measured since the mark before the latest, so it follows the
+ * training without flickering. */
 struct progress {
     struct psd_screen *screen;
     int64_t last_iteration; /* of the whole run */
-    uint64_t since;         /* when the samples below began */
-    uint64_t samples;
-    int64_t first; /* and the iterations */
+    uint64_t samples;       /* so far */
+    struct mark before, latest;
     char line[200];
 };
 
 enum { WINDOW_S = 5 }; /* how far back the speed looks, at most twice that */
+
+static void start_progress(struct progress *progress, const struct psd_solver *solver)
+{
+    progress->last_iteration = solver->param->max_iter;
+    progress->latest = (struct mark){psd_clock_now(), 0, solver->iteration};
+    progress->before = progress->latest;
+}
 
 static void show_progress(void *context, int64_t iteration, float loss, size_t samples)
 {
@@ -55,10 +67,10 @@ static void show_progress(void *context, int64_t iteration, float loss, size_t s
     progress->samples += samples;
     if (!psd_screen_wants_status(progress->screen))
         return;
-    uint64_t now = psd_clock_now();
-    double seconds = (double)(now - progress->since) / 1e9;
-    double speed = seconds > 0 ? (double)progress->samples / seconds : 0;
-    double pace = seconds / (double)(iteration - progress->first);
+    struct mark now = {psd_clock_now(), progress->samples, iteration}, from = progress->before;
+    double seconds = (double)(now.time - from.time) / 1e9;
+    double speed = seconds > 0 ? (double)(now.samples - from.samples) / seconds : 0;
+    double pace = seconds / (double)(iteration - from.iteration);
     uint64_t left = (uint64_t)(pace * (double)(progress->last_iteration - iteration));
     snprintf(progress->line, sizeof progress->line,
              "iteration %lld of %lld   loss %.4g   %.0f images/s   %llu:%02llu:%02llu left",
@@ -66,10 +78,9 @@ static void show_progress(void *context, int64_t iteration, float loss, size_t s
              (unsigned long long)left / 3600, (unsigned long long)left / 60 % 60,
              (unsigned long long)left % 60);
     psd_screen_status(progress->screen, progress->line);
-    if (now - progress->since > WINDOW_S * PSD_CLOCK_S) {
-        progress->since = now;
-        progress->samples = 0;
-        progress->first = iteration;
+    if (now.time - progress->latest.time > WINDOW_S * PSD_CLOCK_S) {
+        progress->before = progress->latest;
+        progress->latest = now;
     }
 }
 
@@ -121,19 +132,20 @@ static void choose_device(struct psd_cli *cli, const struct psd_document *docume
     psd_log_info(cli->log, "Use CPU.");
 }
 
+/* Scripts pass an empty name where they have none, and Caffe lets them. */
+static bool is_given(const char *name)
+{
+    return name && *name;
+}
+
 /* From where training starts. */
 static psd_status start_from(struct psd_cli *cli, const struct train_options *options,
                              struct psd_solver *solver)
 {
-    if (options->snapshot) {
-        psd_log_info(cli->log, "Resuming from %s", options->snapshot);
-        return psd_solver_restore(solver, options->snapshot);
-    }
-    if (options->weights) {
-        psd_log_info(cli->log, "Finetuning from %s", options->weights);
-        return psd_solver_load(solver, options->weights);
-    }
-    return PSD_OK;
+    if (!is_given(options->snapshot))
+        return psd_solver_load(solver, is_given(options->weights) ? options->weights : NULL);
+    psd_log_info(cli->log, "Resuming from %s", options->snapshot);
+    return psd_solver_restore(solver, options->snapshot);
 }
 
 static psd_status solve(struct psd_cli *cli, const struct train_options *options,
@@ -142,9 +154,7 @@ static psd_status solve(struct psd_cli *cli, const struct train_options *options
     PSD_TRY(psd_solver_probe(solver));
     PSD_TRY(start_from(cli, options, solver));
     psd_log_info(cli->log, "Starting Optimization");
-    progress->since = psd_clock_now();
-    progress->first = solver->iteration;
-    progress->last_iteration = solver->param->max_iter;
+    start_progress(progress, solver);
     psd_signals_start(options->on_int, options->on_hup);
     psd_status status = psd_solver_solve(solver);
     psd_signals_end();
@@ -190,9 +200,9 @@ static psd_status run(struct psd_cli *cli, const void *opaque, int argc, char **
     struct psd_compute compute;
 
     (void)argc, (void)argv;
-    if (!options->solver)
+    if (!is_given(options->solver))
         return psd_cli_misuse(cli, "a solver is needed: --solver FILE");
-    if (options->snapshot && options->weights)
+    if (is_given(options->snapshot) && is_given(options->weights))
         return psd_cli_misuse(cli,
                               "--snapshot goes on with a training, --weights starts a new one: "
                               "give one of them");

@@ -1,18 +1,18 @@
-/* snapshot.c - a solver's state as files, and back.
+/* snapshot.c - a solver's state as files.
  *
  *     <prefix>_iter_N.caffemodel       weights, as Caffe's
  *     <prefix>_iter_N.poseidonstate    positions, seed, choices: ours (state.proto)
- *     <prefix>_iter_N.solverstate      iteration and history, as Caffe's; written last, so that what it
- *                                      names is there
- */
+ *     <prefix>_iter_N.solverstate      iteration and history, as Caffe's
+ *
+ * All are written under temporary names before the first gets its own, so a disk that is full spoils
+ * nothing that was there. The solverstate comes last: where it is, the others are. */
+#include "engine/snapshot.h"
 #include "base/alloc.h"
 #include "base/file.h"
-#include "base/path.h"
 #include "engine/blob_file.h"
-#include "engine/solver.h"
 #include "engine/state.pb-c.h"
 #include "proto/field.h"
-#include "proto/upgrade.h"
+#include "proto/wire.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static uint64_t weight_bytes(const struct psd_net *net)
     return bytes;
 }
 
-/* --- writing --------------------------------------------------------------------------------- */
+/* --- what each has in it -------------------------------------------------------------------------- */
 
 static psd_status fill_model(const struct psd_solver *solver, struct psd_document *document)
 {
@@ -64,13 +64,17 @@ static psd_status fill_caffe_state(const struct psd_solver *solver, struct psd_d
     return PSD_OK;
 }
 
+void psd_snapshot_choice(const struct psd_layer *layer, char *out, size_t room)
+{
+    snprintf(out, room, "%.200s %s", layer->name, psd_op_backend(layer->ops[0]));
+}
+
 static psd_status put_choice(struct psd_document *document, const struct psd_layer *layer)
 {
-    char text[300];
-    int length =
-        snprintf(text, sizeof text, "%.200s %s", layer->name, psd_op_backend(layer->ops[0]));
-    char *choice = psd_arena_text(document->arena, text, (size_t)length);
+    char text[PSD_SNAPSHOT_CHOICE];
 
+    psd_snapshot_choice(layer, text, sizeof text);
+    char *choice = psd_arena_text(document->arena, text, strlen(text));
     if (!choice)
         return PSD_ENOMEM;
     return psd_field_put(document->arena, document->root,
@@ -92,8 +96,7 @@ static psd_status fill_own_state(const struct psd_solver *solver, struct psd_doc
     state->threads = psd_ops_threads(solver->options.ops);
     state->train_position = solver->net->position.iteration;
     for (size_t i = 0; i < solver->n_tests; i++)
-        PSD_TRY(psd_field_put(document->arena, &state->base, tests,
-                              &solver->tests[i]->position.iteration));
+        PSD_TRY(psd_field_put(document->arena, &state->base, tests, &solver->test_from[i]));
     for (size_t i = 0; i < solver->net->n_layers; i++) {
         if (solver->net->layers[i].n_ops)
             PSD_TRY(put_choice(document, &solver->net->layers[i]));
@@ -101,37 +104,100 @@ static psd_status fill_own_state(const struct psd_solver *solver, struct psd_doc
     return PSD_OK;
 }
 
-static psd_status write_file(const struct psd_solver *solver,
-                             const ProtobufCMessageDescriptor *type, const char *ending,
-                             psd_status (*fill)(const struct psd_solver *solver,
-                                                struct psd_document *document))
-{
-    struct psd_document *document = NULL;
-    char *path = file_name(solver, ending);
-    psd_status status = path ? PSD_OK : PSD_ENOMEM;
+/* --- the set ------------------------------------------------------------------------------------ */
 
+/* The files of a snapshot, in the order in which they appear. */
+static const struct part {
+    const char *ending, *said; /* said, if not NULL, stands before the name in the log */
+    const ProtobufCMessageDescriptor *type;
+    psd_status (*fill)(const struct psd_solver *solver, struct psd_document *document);
+} parts[] = {
+    {"caffemodel", "Snapshotting to binary proto file", &caffe__net_parameter__descriptor,
+     fill_model},
+    {"poseidonstate", NULL, &psd__state__descriptor, fill_own_state},
+    {"solverstate", "Snapshotting solver state to binary proto file",
+     &caffe__solver_state__descriptor, fill_caffe_state},
+};
+enum { PARTS = sizeof parts / sizeof *parts };
+
+/* A part on its way: under a temporary name until all are written. */
+struct file {
+    char *path;                     /* owned */
+    struct psd_file_writer *writer; /* owned; NULL before it is opened, and once it has its name */
+};
+
+static bool write_to_file(void *writer, const void *data, size_t size)
+{
+    return psd_file_write(writer, data, size);
+}
+
+static psd_status write_part(const struct psd_solver *solver, const struct part *part,
+                             struct file *file)
+{
+    struct psd_sink sink = {.write = write_to_file};
+    struct psd_document *document = NULL;
+
+    file->path = file_name(solver, part->ending);
+    if (!file->path)
+        return PSD_ENOMEM;
+    if (part->said)
+        psd_log_info(solver->options.log, "%s %s", part->said, file->path);
+    PSD_TRY(psd_file_create(file->path, &file->writer));
+    sink.context = file->writer;
+    PSD_TRY(psd_document_create(part->type, file->path, weight_bytes(solver->net), &document));
+    psd_status status = part->fill(solver, document);
     if (status == PSD_OK)
-        status = psd_document_create(type, path, weight_bytes(solver->net), &document);
-    if (status == PSD_OK)
-        status = fill(solver, document);
-    if (status == PSD_OK)
-        status = psd_document_write(document, PSD_FORM_BINARY, NULL, path);
+        status = psd_wire_write(document->root, &sink);
     psd_document_destroy(document);
-    psd_alloc_free(path);
     return status;
+}
+
+/* Gives a file its name. One that could not be written says why here. */
+static psd_status commit(struct file *file)
+{
+    struct psd_file_writer *writer = file->writer;
+
+    file->writer = NULL;
+    return psd_file_commit(writer);
+}
+
+static psd_status write_parts(const struct psd_solver *solver, struct file *files)
+{
+    for (size_t i = 0; i < PARTS; i++) {
+        PSD_TRY(write_part(solver, &parts[i], &files[i]));
+        if (!psd_file_write(files[i].writer, "", 0))
+            return commit(&files[i]);
+    }
+    return PSD_OK;
+}
+
+/* When one cannot have its name, those that have theirs go again: a set is whole, or it is not. */
+static psd_status name_parts(struct file *files)
+{
+    for (size_t i = 0; i < PARTS; i++) {
+        psd_status status = commit(&files[i]);
+        for (size_t k = 0; status != PSD_OK && k < i; k++)
+            unlink(files[k].path);
+        if (status != PSD_OK)
+            return status;
+    }
+    return PSD_OK;
 }
 
 psd_status psd_solver_snapshot(struct psd_solver *solver)
 {
-    struct psd_log *log = solver->options.log;
+    struct file files[PARTS] = {{NULL, NULL}};
+    psd_status status = write_parts(solver, files);
 
-    psd_log_info(log, "Snapshotting to binary proto file %s_iter_%lld.caffemodel", solver->prefix,
-                 (long long)solver->iteration);
-    PSD_TRY(write_file(solver, &caffe__net_parameter__descriptor, "caffemodel", fill_model));
-    PSD_TRY(write_file(solver, &psd__state__descriptor, "poseidonstate", fill_own_state));
-    psd_log_info(log, "Snapshotting solver state to binary proto file %s_iter_%lld.solverstate",
-                 solver->prefix, (long long)solver->iteration);
-    return write_file(solver, &caffe__solver_state__descriptor, "solverstate", fill_caffe_state);
+    if (status == PSD_OK)
+        status = name_parts(files);
+    for (size_t i = 0; i < PARTS; i++) {
+        psd_file_abandon(files[i].writer);
+        psd_alloc_free(files[i].path);
+    }
+    if (status == PSD_OK)
+        solver->saved = solver->iteration;
+    return status;
 }
 
 psd_status psd_solver_probe(const struct psd_solver *solver)
@@ -147,110 +213,5 @@ psd_status psd_solver_probe(const struct psd_solver *solver)
     psd_alloc_free(path);
     if (status == PSD_ECONFIG)
         return psd_fail(PSD_ECONFIG, "snapshots cannot be written: %s", psd_error());
-    return status;
-}
-
-/* --- reading ----------------------------------------------------------------------------------- */
-
-static psd_status load_history(struct psd_solver *solver, const Caffe__SolverState *state,
-                               const char *path)
-{
-    size_t params = solver->net->n_params;
-
-    if (state->n_history != solver->n_history)
-        return psd_fail(PSD_ECONFIG, "%s has the history of %zu blobs, this solver has %zu", path,
-                        state->n_history, solver->n_history);
-    for (size_t i = 0; i < solver->n_history; i++) {
-        const struct psd_param *param = solver->net->params[i % params];
-        const Caffe__BlobProto *blob = state->history[i];
-        if (blob->n_data != param->blob.count)
-            return psd_fail(PSD_ECONFIG, "%s: the history of %s has %zu values instead of %zu",
-                            path, param->name, blob->n_data, param->blob.count);
-        memcpy(solver->history[i], blob->data, blob->n_data * sizeof *blob->data);
-    }
-    solver->iteration = state->iter;
-    solver->rate.step = state->current_step;
-    return PSD_OK;
-}
-
-static psd_status seek(struct psd_solver *solver, const Psd__State *own)
-{
-    uint64_t passes = (uint64_t)solver->iteration * (uint64_t)solver->param->iter_size;
-    struct psd_net_position position = {.iteration = own ? own->train_position : passes};
-
-    PSD_TRY(psd_net_seek(solver->net, &position));
-    for (size_t i = 0; own && i < solver->n_tests && i < own->n_test_position; i++) {
-        position.iteration = own->test_position[i];
-        PSD_TRY(psd_net_seek(solver->tests[i], &position));
-    }
-    return PSD_OK;
-}
-
-/* Ours lies beside Caffe's; without it, as after a run of Caffe's own, the position follows from the
- * iteration. */
-static psd_status load_own_state(struct psd_solver *solver, const char *path)
-{
-    struct psd_document *document = NULL;
-    const char *dot = strrchr(path, '.');
-    char *own = psd_alloc_text("%.*s.poseidonstate", (int)(dot ? dot - path : 0), path);
-    psd_status status = own ? PSD_OK : PSD_ENOMEM;
-
-    if (status == PSD_OK && access(own, F_OK) == 0) {
-        status = psd_document_read(own, PSD_FORM_BINARY, &psd__state__descriptor, &document);
-        if (status == PSD_OK) {
-            const Psd__State *state = (const Psd__State *)document->root;
-            solver->seed = solver->net->seed = state->seed;
-            status = seek(solver, state);
-        }
-    } else if (status == PSD_OK) {
-        status = seek(solver, NULL);
-    }
-    psd_document_destroy(document);
-    psd_alloc_free(own);
-    return status;
-}
-
-psd_status psd_solver_restore(struct psd_solver *solver, const char *path)
-{
-    struct psd_document *document = NULL;
-
-    PSD_TRY(psd_document_read(path, PSD_FORM_BINARY, &caffe__solver_state__descriptor, &document));
-    const Caffe__SolverState *state = (const Caffe__SolverState *)document->root;
-    psd_status status = load_history(solver, state, path);
-    char *model = NULL;
-    if (status == PSD_OK && state->learned_net) {
-        status = psd_path_find(state->learned_net, path, &model);
-        if (status == PSD_OK)
-            status = psd_solver_load(solver, model);
-    }
-    if (status == PSD_OK)
-        status = load_own_state(solver, path);
-    psd_alloc_free(model);
-    psd_document_destroy(document);
-    return status;
-}
-
-static psd_status load_one(struct psd_solver *solver, const char *path)
-{
-    struct psd_document *document = NULL;
-
-    PSD_TRY(
-        psd_upgrade_read(path, &caffe__net_parameter__descriptor, solver->options.log, &document));
-    psd_status status = psd_net_load(solver->net, document);
-    psd_document_destroy(document);
-    return status;
-}
-
-psd_status psd_solver_load(struct psd_solver *solver, const char *paths)
-{
-    psd_status status = PSD_OK;
-
-    while (*paths && status == PSD_OK) {
-        size_t length = strcspn(paths, ",");
-        char *path = psd_alloc_text("%.*s", (int)length, paths);
-        status = path ? load_one(solver, path) : PSD_ENOMEM;
-        psd_alloc_free(path);
-        paths += length + (paths[length] == ',');
-    }
     return status;
 }

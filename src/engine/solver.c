@@ -6,8 +6,9 @@
 
 #include <string.h>
 
-void psd_solver_show_outputs(struct psd_log *log, const char *which, const struct psd_net *net,
-                             const float *values)
+/* The outputs of a net, one a line; `values` NULL: those that it has now. */
+static void show_outputs(struct psd_log *log, const char *which, const struct psd_net *net,
+                         const float *values)
 {
     size_t number = 0;
 
@@ -103,7 +104,7 @@ static psd_status test_net(struct psd_solver *solver, size_t id)
             means[i] = (float)(sums[i] / batches);
         if (solver->param->test_compute_loss)
             psd_log_info(log, "Test loss: %g", loss / batches);
-        psd_solver_show_outputs(log, "Test", net, means);
+        show_outputs(log, "Test", net, means);
     }
     psd_alloc_free(sums);
     psd_alloc_free(means);
@@ -114,6 +115,8 @@ psd_status psd_solver_test(struct psd_solver *solver)
 {
     for (size_t i = 0; i < solver->n_tests && !solver->stopped_early; i++)
         PSD_TRY(test_net(solver, i));
+    for (size_t i = 0; i < solver->n_tests && !solver->stopped_early; i++)
+        solver->test_from[i] = solver->tests[i]->position.iteration;
     return PSD_OK;
 }
 
@@ -147,7 +150,7 @@ static void show_iteration(struct psd_solver *solver)
     psd_log_info(log, "Iteration %lld (%g iter/s, %gs/%d iters), loss = %g",
                  (long long)solver->iteration, done / (seconds > 0 ? seconds : 1), seconds,
                  solver->param->display, (double)solver->smoothed);
-    psd_solver_show_outputs(log, "Train", solver->net, NULL);
+    show_outputs(log, "Train", solver->net, NULL);
     solver->lap = now;
     solver->lap_first = solver->iteration;
 }
@@ -196,9 +199,15 @@ static bool tests_now(const struct psd_solver *solver)
            (solver->iteration > 0 || p->test_initialization);
 }
 
-psd_status psd_solver_step(struct psd_solver *solver, int64_t iterations)
+static bool snapshots_now(const struct psd_solver *solver)
 {
     const Caffe__SolverParameter *p = solver->param;
+
+    return p->snapshot && solver->iteration % p->snapshot == 0;
+}
+
+psd_status psd_solver_step(struct psd_solver *solver, int64_t iterations)
+{
     int64_t end = solver->iteration + iterations;
 
     solver->n_losses = 0;
@@ -212,7 +221,7 @@ psd_status psd_solver_step(struct psd_solver *solver, int64_t iterations)
             return PSD_OK;
         PSD_TRY(iterate(solver));
         enum psd_solver_action action = asked(solver);
-        if (action == PSD_SOLVER_SNAPSHOT || (p->snapshot && solver->iteration % p->snapshot == 0))
+        if (action == PSD_SOLVER_SNAPSHOT || snapshots_now(solver))
             PSD_TRY(try_snapshot(solver));
         solver->stopped_early = action == PSD_SOLVER_STOP;
     }
@@ -228,8 +237,9 @@ psd_status psd_solver_solve(struct psd_solver *solver)
     psd_log_info(log, "Solving %s", solver->net->param->name ? solver->net->param->name : "");
     psd_log_info(log, "Learning Rate Policy: %s", p->lr_policy);
     PSD_TRY(psd_solver_step(solver, p->max_iter - solver->iteration));
-    if ((p->snapshot_after_train || solver->stopped_early) &&
-        (!p->snapshot || solver->iteration % p->snapshot != 0))
+    /* One that could not be written has its last chance here. */
+    if ((p->snapshot_after_train || solver->stopped_early || snapshots_now(solver)) &&
+        solver->saved != solver->iteration)
         PSD_TRY(psd_solver_snapshot(solver));
     if (solver->stopped_early) {
         psd_log_info(log, "Optimization stopped early.");

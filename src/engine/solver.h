@@ -44,6 +44,7 @@ struct psd_solver {
     struct psd_net *net;    /* owned */
     struct psd_net **tests; /* owned */
     size_t n_tests;
+    uint64_t *test_from; /* owned; where each test net begins the test under way, or the next */
 
     float **history; /* owned; state of parameter p and kind k at [k * n_params + p] */
     size_t n_history;
@@ -54,6 +55,7 @@ struct psd_solver {
     size_t n_losses; /* of this run so far */
     float smoothed;
     bool stopped_early;
+    int64_t saved;     /* the iteration of the latest snapshot; -1: there is none */
     uint64_t lap;      /* when the iterations of the last display began */
     int64_t lap_first; /* and which */
 };
@@ -74,18 +76,15 @@ psd_status psd_solver_step(struct psd_solver *solver, int64_t iterations);
 /* Runs all test nets. */
 psd_status psd_solver_test(struct psd_solver *solver);
 
-/* Writes <prefix>_iter_N.caffemodel, .poseidonstate and .solverstate, each whole or not at all, the
- * solverstate last. */
+/* Writes <prefix>_iter_N.caffemodel, .poseidonstate and .solverstate, all of them or none, each whole
+ * or not at all, the solverstate last. */
 psd_status psd_solver_snapshot(struct psd_solver *solver);
 
 /* Goes on from a .solverstate of ours or of Caffe's. */
 psd_status psd_solver_restore(struct psd_solver *solver, const char *path);
 
-/* Starts from weights; `paths` may be several, separated by commas. */
+/* Starts from weights; `paths` may be several, separated by commas. NULL: those that the solver file
+ * names, if any. */
 psd_status psd_solver_load(struct psd_solver *solver, const char *paths);
-
-/* The outputs of a net, one a line, as Caffe's log has them; for solver*.c and commands. */
-void psd_solver_show_outputs(struct psd_log *log, const char *which, const struct psd_net *net,
-                             const float *values);
 
 #endif

@@ -159,6 +159,10 @@ static psd_status build_nets(struct psd_solver *solver)
 
     if (p->n_test_iter < own)
         return fail(solver, "test_iter", "every test net needs a test_iter");
+    for (size_t i = 0; i < tests; i++) {
+        if (p->test_iter[i] < 1)
+            return fail(solver, "test_iter", "test_iter is at least 1");
+    }
     if (tests > own && !p->net && !p->net_param)
         return fail(solver, "test_iter", "there are more test_iter than test nets");
     if (tests && p->test_interval <= 0)
@@ -166,7 +170,8 @@ static psd_status build_nets(struct psd_solver *solver)
     solver->nets = psd_alloc_zero(tests + 1, sizeof *solver->nets);
     solver->n_nets = solver->nets ? tests + 1 : 0;
     solver->tests = psd_alloc_zero(tests, sizeof(*solver->tests));
-    if (!solver->nets || !solver->tests)
+    solver->test_from = psd_alloc_zero(tests, sizeof *solver->test_from);
+    if (!solver->nets || !solver->tests || !solver->test_from)
         return PSD_ENOMEM;
     PSD_TRY(build_train_net(solver));
     for (; solver->n_tests < tests; solver->n_tests++)
@@ -193,14 +198,34 @@ static psd_status build_history(struct psd_solver *solver)
     return PSD_OK;
 }
 
+/* What Caffe's solvers may ask for and we cannot do yet is no reason not to train. */
+static void warn(const struct psd_solver *solver)
+{
+    const struct psd_document *document = solver->options.document;
+    const Caffe__SolverParameter *p = solver->param;
+
+    if (p->snapshot_format == CAFFE__SOLVER_PARAMETER__SNAPSHOT_FORMAT__HDF5)
+        psd_log_warning(solver->options.log,
+                        "%s asks for snapshots in HDF5, which are not there yet: they are written "
+                        "in the binary form",
+                        document->path);
+    if (p->debug_info)
+        psd_log_warning(solver->options.log, "%s asks for debug_info, which is not there yet",
+                        document->path);
+}
+
 static psd_status check(struct psd_solver *solver)
 {
     const Caffe__SolverParameter *p = solver->param;
     const char *regularization = p->regularization_type ? p->regularization_type : "L2";
 
     solver->rule = psd_rules_find(p->type ? p->type : "SGD");
-    if (!solver->rule)
-        return fail(solver, "type", "this type of solver is not there yet");
+    if (!solver->rule) {
+        char sentence[300];
+        snprintf(sentence, sizeof sentence, "there is no solver of the type \"%.200s\" yet",
+                 p->type);
+        return fail(solver, "type", sentence);
+    }
     if (psd_rate_check(p) != PSD_OK) {
         char sentence[300];
         snprintf(sentence, sizeof sentence, "%.299s", psd_error());
@@ -248,6 +273,7 @@ static psd_status choose_prefix(struct psd_solver *solver)
 static psd_status build(struct psd_solver *solver)
 {
     PSD_TRY(check(solver));
+    warn(solver);
     PSD_TRY(choose_prefix(solver));
     choose_seed(solver);
     solver->losses = psd_alloc_zero((size_t)solver->param->average_loss, sizeof *solver->losses);
@@ -266,6 +292,7 @@ psd_status psd_solver_create(const struct psd_solver_options *options, struct ps
     if (!solver)
         return PSD_ENOMEM;
     solver->options = *options;
+    solver->saved = -1;
     solver->param = (const Caffe__SolverParameter *)options->document->root;
     psd_status status = build(solver);
     solver->options.stages = NULL;
@@ -290,6 +317,7 @@ void psd_solver_destroy(struct psd_solver *solver)
     psd_alloc_free(solver->history);
     psd_alloc_free(solver->losses);
     psd_alloc_free((void *)solver->tests);
+    psd_alloc_free(solver->test_from);
     psd_alloc_free((void *)solver->nets);
     psd_alloc_free(solver->prefix);
     psd_alloc_free(solver);

@@ -16,7 +16,8 @@ struct state {
     struct psd_source *source;       /* owned */
     struct psd_transform *transform; /* owned */
     struct psd_feed *feed;           /* owned */
-    unsigned worker, workers;        /* for which the feed was opened */
+    unsigned worker, workers;        /* for which the feed was opened, */
+    uint64_t seed;                   /* and with which seed */
     bool runs;                       /* the feed's next batch is that of the net's next forward */
 };
 
@@ -61,7 +62,7 @@ static psd_status make_transform(const struct psd_layer *layer, struct psd_trans
     return psd_layer_fail(layer, &p->base, 0, "%s", psd_error());
 }
 
-/* A feed for the worker that the net now is; an earlier one is closed. */
+/* A feed for the worker that the net now is, and its seed; an earlier one is closed. */
 static psd_status open_feed(struct psd_layer *layer)
 {
     const Caffe__DataParameter *p = param_of(layer);
@@ -69,6 +70,7 @@ static psd_status open_feed(struct psd_layer *layer)
     struct state *state = layer->state;
     struct psd_feed *feed = NULL;
 
+    state->seed = net->seed;
     state->worker = net->position.worker;
     state->workers = net->position.workers ? net->position.workers : 1;
     struct psd_feed_options options = {
@@ -122,7 +124,8 @@ static psd_status seek(struct psd_layer *layer, uint64_t iteration)
     const struct psd_net_position *position = &layer->net->position;
     unsigned workers = position->workers ? position->workers : 1;
 
-    if (position->worker != state->worker || workers != state->workers)
+    if (position->worker != state->worker || workers != state->workers ||
+        layer->net->seed != state->seed)
         PSD_TRY(open_feed(layer));
     PSD_TRY(psd_feed_start(state->feed, iteration));
     state->runs = true;
