@@ -57,6 +57,13 @@ void *psd_alloc_resize(void *old, size_t count, size_t size)
     return checked(refused ? NULL : realloc(old, bytes ? bytes : 1), bytes);
 }
 
+void *psd_alloc_grow(void *old, size_t count, size_t size)
+{
+    bool full = (count & (count - 1)) == 0; /* none, or a power of two */
+
+    return full ? psd_alloc_resize(old, count ? 2 * count : 1, size) : old;
+}
+
 void *psd_alloc_copy(const void *from, size_t size)
 {
     void *memory = psd_alloc(size);

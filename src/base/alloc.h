@@ -25,6 +25,10 @@ void *psd_alloc_zero(size_t count, size_t size);
  * was. */
 void *psd_alloc_resize(void *old, size_t count, size_t size);
 
+/* Room for one more behind `count` elements of `size` bytes, in an array that was made by this function
+ * alone (NULL is fine). It doubles, so that adding one by one costs linear time in all. */
+void *psd_alloc_grow(void *old, size_t count, size_t size);
+
 /* A copy of `size` bytes. */
 void *psd_alloc_copy(const void *from, size_t size);
 

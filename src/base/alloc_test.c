@@ -50,6 +50,22 @@ static void sizes_that_overflow_are_refused(void)
     psd_alloc_free(kept);
 }
 
+static void an_array_grows_by_one_and_keeps_what_is_in_it(void)
+{
+    size_t *numbers = NULL;
+
+    for (size_t i = 0; i < 1000; i++) {
+        size_t *more = psd_alloc_grow(numbers, i, sizeof *numbers);
+        CHECK(more);
+        numbers = more;
+        numbers[i] = i;
+    }
+    for (size_t i = 0; i < 1000; i++)
+        CHECK(numbers[i] == i);
+    CHECK(psd_alloc_grow(numbers, 1000, sizeof *numbers) == numbers); /* there is room up to 1024 */
+    psd_alloc_free(numbers);
+}
+
 static void text_is_made_as_by_printf(void)
 {
     char *text = psd_alloc_text("%s[%d]", "conv1", 7);
@@ -86,6 +102,7 @@ int main(int argc, char **argv)
     RUN(zeroed_memory_is_zero)
     RUN(aligned_memory_is_aligned_and_whole)
     RUN(sizes_that_overflow_are_refused)
+    RUN(an_array_grows_by_one_and_keeps_what_is_in_it)
     RUN(text_is_made_as_by_printf)
     RUN(the_chosen_allocation_fails_and_the_others_do_not)
     RUN(aligned_allocations_are_counted_too)

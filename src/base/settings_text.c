@@ -2,11 +2,9 @@
  * either is a setting or is named as a mistake. */
 #include "base/settings_text.h"
 #include "base/alloc.h"
+#include "base/quote.h"
 #include "base/suggest.h"
 
-#include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct line {
@@ -43,39 +41,10 @@ static psd_status unknown_setting(const struct psd_settings *settings, const cha
                     psd_suggest_phrase(&suggest));
 }
 
-static psd_status read_escape(struct line *line, char *out)
-{
-    static const char letters[] = "nt\"\\", meanings[] = "\n\t\"\\";
-    char letter = 'x'; /* where the line ends, half an \xNN */
-
-    if (line->at < line->end)
-        letter = *line->at++;
-    const char *found = strchr(letters, letter);
-    if (found) {
-        *out = meanings[found - letters];
-        return PSD_OK;
-    }
-    if (letter == 'x' && line->end - line->at >= 2 && isxdigit((unsigned char)line->at[0]) &&
-        isxdigit((unsigned char)line->at[1])) {
-        *out = (char)strtol((char[]){line->at[0], line->at[1], 0}, NULL, 16);
-        line->at += 2;
-        if (*out)
-            return PSD_OK;
-    }
-    return psd_fail(PSD_ECONFIG, "in quotes a \\ is followed by one of n t \" \\ or xNN");
-}
-
 static psd_status read_quoted(struct line *line, char *out)
 {
-    for (line->at++; line->at < line->end && *line->at != '"'; out++) {
-        *out = *line->at++;
-        if (*out == '\\')
-            PSD_TRY(read_escape(line, out));
-    }
-    *out = 0;
-    if (line->at == line->end)
-        return psd_fail(PSD_ECONFIG, "the closing \" is missing");
     line->at++;
+    PSD_TRY(psd_quote_read(&line->at, line->end, out));
     trim(line);
     if (line->at < line->end && *line->at != '#')
         return psd_fail(PSD_ECONFIG, "after the closing \" only a comment may follow");
@@ -206,20 +175,5 @@ char *psd_settings_text_quote(const char *text)
 {
     if (!needs_quotes(text))
         return psd_alloc_text("%s", text);
-    char *quoted = psd_alloc(4 * strlen(text) + 3); /* every byte may become \xNN */
-    char *out = quoted;
-    if (!quoted)
-        return NULL;
-    *out++ = '"';
-    for (; *text; text++) {
-        if ((unsigned char)*text < ' ' || *text == 127)
-            out += sprintf(out, "\\x%02x", (unsigned)(unsigned char)*text);
-        else if (*text == '"' || *text == '\\')
-            out += sprintf(out, "\\%c", *text);
-        else
-            *out++ = *text;
-    }
-    *out++ = '"';
-    *out = 0;
-    return quoted;
+    return psd_quote_write(text);
 }
