@@ -74,6 +74,9 @@ struct psd_layer_kind {
 
     /* Before the first forward of a run of iterations; a data layer seeks. NULL: nothing to do. */
     psd_status (*seek)(struct psd_layer *layer, uint64_t iteration);
+
+    /* Multiply-adds of one forward, of the whole batch. NULL: too few to count. */
+    double (*macs)(const struct psd_layer *layer);
 };
 
 struct psd_layer {

@@ -156,6 +156,17 @@ static psd_status reshape(struct psd_layer *layer)
     return PSD_OK;
 }
 
+/* Each value of a top is a product with the weights of its output. */
+static double macs(const struct psd_layer *layer)
+{
+    const struct psd_blob *weights = &layer->params[0]->blob;
+    size_t values = 0, each = weights->count / weights->shape.dim[0];
+
+    for (size_t i = 0; i < layer->n_top; i++)
+        values += layer->top[i]->count;
+    return (double)values * (double)each;
+}
+
 const struct psd_layer_kind psd_layer_convolution = {
     .type = "Convolution",
     .bottoms = 1,
@@ -168,4 +179,5 @@ const struct psd_layer_kind psd_layer_convolution = {
     .reshape = reshape,
     .forward = psd_layer_op_forward,
     .backward = psd_layer_op_backward,
+    .macs = macs,
 };

@@ -62,6 +62,22 @@ static void weights_have_the_channels_of_a_group(void)
     lab_close(&lab);
 }
 
+static void its_cost_is_that_of_all_tops(void)
+{
+    struct lab lab = lab_of(IMAGE CONV("num_output: 6 kernel_h: 3 kernel_w: 2 group: 2"));
+    const struct psd_layer *layer = psd_net_layer(lab.net, "c");
+
+    CHECK_NEAR(layer->kind->macs(layer), 2 * 6 * (5 * 8) * (2 * 3 * 2), 0);
+    lab_close(&lab);
+    lab = lab_of("layer { name: 'd' type: 'Input' top: 'x' top: 'z' input_param {"
+                 "  shape { dim: 1 dim: 2 dim: 3 dim: 3 } } }"
+                 "layer { name: 'c' type: 'Convolution' bottom: 'x' bottom: 'z' top: 'y' top: 'w'"
+                 "  convolution_param { num_output: 4 kernel_size: 3 } }");
+    layer = psd_net_layer(lab.net, "c");
+    CHECK_NEAR(layer->kind->macs(layer), 2 * 4 * (2 * 9), 0);
+    lab_close(&lab);
+}
+
 static void impossible_parameters_are_refused(void)
 {
     static const struct {
@@ -119,5 +135,6 @@ int main(int argc, char **argv)
     RUN(every_way_of_giving_the_window)
     RUN(rows_and_vectors_are_flat_images)
     RUN(weights_have_the_channels_of_a_group)
+    RUN(its_cost_is_that_of_all_tops)
     RUN(impossible_parameters_are_refused)
 }

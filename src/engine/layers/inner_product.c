@@ -96,6 +96,12 @@ static psd_status backward(struct psd_layer *layer)
     return psd_op_backward(layer->ops[0], &values);
 }
 
+static double macs(const struct psd_layer *layer)
+{
+    const struct state *state = layer->state;
+    return (double)state->rows * (double)layer->params[0]->blob.count;
+}
+
 const struct psd_layer_kind psd_layer_inner_product = {
     .type = "InnerProduct",
     .bottoms = 1,
@@ -107,4 +113,5 @@ const struct psd_layer_kind psd_layer_inner_product = {
     .reshape = reshape,
     .forward = psd_layer_op_forward,
     .backward = backward,
+    .macs = macs,
 };

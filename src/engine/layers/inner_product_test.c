@@ -15,6 +15,25 @@ static void impossible_parameters_are_refused(void)
                lab_refuses(DATA IP("axis: 3")));
 }
 
+static void its_cost_is_its_weights_for_each_row(void)
+{
+    static const struct {
+        const char *net;
+        double macs;
+    } cases[] = {
+        {DATA IP(""), 2 * 12 * 5},
+        {DATA IP("axis: 2"), 2 * 3 * 4 * 5},
+        {DATA IP("transpose: true"), 2 * 12 * 5},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct lab lab = lab_of(cases[i].net);
+        const struct psd_layer *layer = psd_net_layer(lab.net, "i");
+        CHECK_NEAR(layer->kind->macs(layer), cases[i].macs, 0);
+        lab_close(&lab);
+    }
+}
+
 /* --- factors ---------------------------------------------------------------------------------- */
 
 /* What whoever wants factors makes of them: the product, as large as the weights. */
@@ -92,5 +111,6 @@ static void factors_are_the_gradient_in_two_parts(void)
 int main(int argc, char **argv)
 {
     RUN(impossible_parameters_are_refused)
+    RUN(its_cost_is_its_weights_for_each_row)
     RUN(factors_are_the_gradient_in_two_parts)
 }
