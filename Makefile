@@ -267,6 +267,9 @@ stage: all $(PAGES)
 	    $(FILL) tools/install/$${file##*/}.in >$(STAGELIB)/$$file; \
 	done
 	@for page in $(PAGES); do install -D -m 644 -t $(SHARE)/man/man$${page##*.} $$page; done
+	@for folder in descriptions profiles; do \
+	    install -D -m 644 -t $(SHARE)/poseidon/$$folder models/$$folder/*.txt; \
+	done
 	@$(BUILD)/poseidon completion bash >$(SHARE)/bash-completion/completions/poseidon
 	@$(BUILD)/poseidon completion zsh >$(SHARE)/zsh/site-functions/_poseidon
 	@$(BUILD)/poseidon completion fish >$(SHARE)/fish/vendor_completions.d/poseidon.fish
@@ -284,7 +287,8 @@ uninstall:
 	@[ -f '$(DESTDIR)$(MANIFEST)' ] || \
 	    { echo 'there is no installation below $(DESTDIR)$(PREFIX)'; exit 1; }
 	@sed 's|^|$(DESTDIR)|' '$(DESTDIR)$(MANIFEST)' | xargs -d '\n' rm -f
-	@for folder in $(DATADIR)/poseidon $(INCLUDEDIR)/poseidon $(LIBDIR)/cmake/Poseidon; do \
+	@for folder in $(DATADIR)/poseidon/descriptions $(DATADIR)/poseidon/profiles \
+	    $(DATADIR)/poseidon $(INCLUDEDIR)/poseidon $(LIBDIR)/cmake/Poseidon; do \
 	    rmdir --ignore-fail-on-non-empty "$(DESTDIR)$$folder"; \
 	done
 	@[ -n '$(DESTDIR)' ] || ldconfig 2>/dev/null || true

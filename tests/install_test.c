@@ -39,6 +39,8 @@ static void install_puts_everything_in_its_place(void)
         "    page=$(basename $page .md); [ -s share/man/man${page##*.}/$page ]\n"
         "done\n"
         "no grep -r @OPTIONS@ share/man\n"
+        "[ -s share/poseidon/descriptions/vgg19.txt ]\n"
+        "[ -s share/poseidon/profiles/titan-x.txt ]\n"
         "no grep -r '@[A-Z]*@' lib/pkgconfig lib/cmake\n"
         "bash -n share/bash-completion/completions/poseidon\n"
         "[ -s share/bash-completion/completions/poseidon ]\n"

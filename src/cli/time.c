@@ -6,6 +6,10 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "cli/compute.h"
+#include "cli/measure.h"
+#include "cli/net_workload.h"
+#include "comm/profile.h"
+#include "device/devices.h"
 #include "proto/caffe.pb-c.h"
 #include "proto/upgrade.h"
 
@@ -15,6 +19,7 @@ struct time_options {
     char **weights;
     Caffe__Phase phase;
     int64_t iterations;
+    char *profile_out;
 };
 
 static const struct psd_option time_options[] = {
@@ -25,6 +30,9 @@ static const struct psd_option time_options[] = {
      PSD_CHOICE(struct time_options, phase, psd_compute_phases)},
     {"iterations", "N", "50", "takes the mean of N passes",
      PSD_INT(struct time_options, iterations, 1, INT32_MAX)},
+    {"profile-out", "FILE", NULL,
+     "writes the times to FILE, a profile for \"plan\" and \"simulate\"",
+     PSD_TEXT(struct time_options, profile_out)},
     PSD_COMPUTE_OPTIONS(struct time_options),
     {0},
 };
@@ -112,6 +120,42 @@ static psd_status measure(struct psd_cli *cli, struct psd_net *net, int64_t pass
     return PSD_OK;
 }
 
+/* --- the profile ------------------------------------------------------------------------------ */
+
+static psd_status fill_profile(const struct psd_net *net, const struct times *times, double passes,
+                               struct psd_profile *profile)
+{
+    struct psd_workload *workload = NULL;
+
+    PSD_TRY(psd_measure_rebuild(&profile->rebuild_flops));
+    PSD_TRY(psd_measure_update(&profile->update_bytes_per_s));
+    PSD_TRY(psd_measure_sum(&profile->sum_bytes_per_s));
+    PSD_TRY(psd_net_workload_create(net, &workload));
+    psd_status status = psd_profile_add_model(profile, workload->name, workload->batch, 0);
+    psd_workload_destroy(workload);
+    for (size_t i = 0; status == PSD_OK && i < net->n_layers; i++)
+        status = psd_profile_add_layer(profile, net->layers[i].name,
+                                       (double)times->forward[i] / passes / 1e9,
+                                       (double)times->backward[i] / passes / 1e9);
+    return status;
+}
+
+static psd_status write_profile(const struct time_options *options, const struct psd_net *net,
+                                const struct times *times)
+{
+    const struct psd_device_entry *entry = psd_device_entry(net->device);
+    struct psd_profile *profile = NULL;
+    char device[300];
+
+    snprintf(device, sizeof device, "%s, %s", entry->name, entry->description);
+    PSD_TRY(psd_profile_create("the profile", device, &profile));
+    psd_status status = fill_profile(net, times, (double)options->iterations, profile);
+    if (status == PSD_OK)
+        status = psd_profile_write(profile, options->profile_out);
+    psd_profile_destroy(profile);
+    return status;
+}
+
 static psd_status time_net(struct psd_cli *cli, const struct time_options *options,
                            struct psd_net *net)
 {
@@ -129,6 +173,8 @@ static psd_status time_net(struct psd_cli *cli, const struct time_options *optio
     net->hooks.passed = take_time;
     if (status == PSD_OK)
         status = measure(cli, net, options->iterations, &times);
+    if (status == PSD_OK && options->profile_out)
+        status = write_profile(options, net, &times);
     psd_alloc_free(times.forward);
     psd_alloc_free(times.backward);
     return status;
@@ -164,7 +210,9 @@ const struct psd_command psd_command_time = {
     .synopsis = "",
     .description =
         "Builds the net, runs it forward and backward and shows the mean time of each layer, and "
-        "of whole passes. Options and messages are those of \"caffe time\".",
+        "of whole passes. Options and messages are those of \"caffe time\".\n\n"
+        "With --profile-out it also measures how fast this machine sums, updates and rebuilds "
+        "gradients, on one thread, and writes all of it to a file.",
     .options = time_options,
     .options_size = sizeof(struct time_options),
     .logs_as_caffe = true,
