@@ -52,6 +52,7 @@ struct psd_layer_kind {
                              for the signs of its input; others get a top of their own */
     bool keeps_tops;      /* nobody may work on its tops in place: its backward reads them, it fills
                              them only once, or their memory is others' too */
+    bool gives_factors;   /* the gradient of parameter 0 is the product of top diff and bottom */
     unsigned unlearned;   /* bit i: bottom i gets no gradient (labels) */
 
     size_t state_size; /* bytes of layer->state, zeroed before setup */

@@ -114,4 +114,5 @@ const struct psd_layer_kind psd_layer_inner_product = {
     .forward = psd_layer_op_forward,
     .backward = backward,
     .macs = macs,
+    .gives_factors = true,
 };
