@@ -194,6 +194,7 @@ static void bad_records_are_left_out_up_to_a_limit(void)
         fprintf(stderr, "    %s\n", cases[i].limit);
         CHECK(run("$POSEIDON train -solver solver.prototxt %s", cases[i].limit) == cases[i].code);
         CHECK(matches("key \"000000(03|70)\" is left out: its Datum ") == cases[i].told);
+        CHECK(matches("train_lmdb: 2 bad records were left out") == (cases[i].code == 0));
     }
 }
 

@@ -19,6 +19,7 @@ struct state {
     unsigned worker, workers;        /* for which the feed was opened, */
     uint64_t seed;                   /* and with which seed */
     bool runs;                       /* the feed's next batch is that of the net's next forward */
+    uint64_t bad;                    /* records left out so far */
 };
 
 static const Caffe__DataParameter *param_of(const struct psd_layer *layer)
@@ -143,6 +144,7 @@ static psd_status forward(struct psd_layer *layer)
     memcpy(psd_blob_values(layer->top[0]), batch->data, layer->top[0]->count * sizeof(float));
     if (layer->n_top > 1)
         memcpy(psd_blob_values(layer->top[1]), batch->label, layer->top[1]->count * sizeof(float));
+    state->bad = batch->bad;
     psd_feed_give(state->feed, batch);
     return PSD_OK;
 }
@@ -151,6 +153,9 @@ static void drop(struct psd_layer *layer)
 {
     struct state *state = layer->state;
 
+    if (state->bad)
+        psd_log_warning(layer->net->log, "%s: %llu bad records were left out, named above",
+                        param_of(layer)->source, (unsigned long long)state->bad);
     psd_feed_close(state->feed);
     psd_transform_destroy(state->transform);
     psd_source_close(state->source);
