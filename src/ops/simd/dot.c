@@ -88,29 +88,12 @@ typedef void kernel(const struct psd_simd_dot *job, const size_t *shift);
     {                                                                           \
         multiply(job, shift, rows, columns);                                    \
     }
-SIZE(1, 1)
-SIZE(1, 2)
-SIZE(1, 3)
-SIZE(2, 1)
-SIZE(2, 2)
-SIZE(2, 3)
-SIZE(3, 1)
-SIZE(3, 2)
-SIZE(3, 3)
-SIZE(4, 1)
-SIZE(4, 2)
-SIZE(4, 3)
-SIZE(5, 1)
-SIZE(5, 2)
-SIZE(6, 1)
-SIZE(6, 2)
+PSD_SIMD_SIZES(SIZE)
 
-static kernel *const kernels[PSD_SIMD_ROWS][PSD_SIMD_COLUMNS] = {
-    {dot_1_1, dot_1_2, dot_1_3}, {dot_2_1, dot_2_2, dot_2_3}, {dot_3_1, dot_3_2, dot_3_3},
-    {dot_4_1, dot_4_2, dot_4_3}, {dot_5_1, dot_5_2, NULL},    {dot_6_1, dot_6_2, NULL},
-};
+#define ENTRY(rows, columns) [(rows)-1][(columns)-1] = dot_##rows##_##columns,
+static kernel *const kernels[PSD_SIMD_ROWS][PSD_SIMD_COLUMNS] = {PSD_SIMD_SIZES(ENTRY)};
 
 void psd_simd_dot(const struct psd_simd_dot *job, size_t rows, const size_t *shift, size_t columns)
 {
-    kernels[rows - 1][columns - 1](job, shift);
+    kernels[(rows)-1][(columns)-1](job, shift);
 }

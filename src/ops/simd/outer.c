@@ -77,36 +77,13 @@ typedef void kernel(const struct psd_simd_outer *job, const struct psd_simd_plac
     {                                                                                 \
         multiply(job, place, rows, columns, true);                                    \
     }
-SIZE(1, 1)
-SIZE(1, 2)
-SIZE(1, 3)
-SIZE(2, 1)
-SIZE(2, 2)
-SIZE(2, 3)
-SIZE(3, 1)
-SIZE(3, 2)
-SIZE(3, 3)
-SIZE(4, 1)
-SIZE(4, 2)
-SIZE(4, 3)
-SIZE(5, 1)
-SIZE(5, 2)
-SIZE(6, 1)
-SIZE(6, 2)
+PSD_SIMD_SIZES(SIZE)
 
+#define WHOLE(rows, columns) [(rows)-1][(columns)-1] = whole_##rows##_##columns,
+#define SPLIT(rows, columns) [(rows)-1][(columns)-1] = split_##rows##_##columns,
 static kernel *const kernels[2][PSD_SIMD_ROWS][PSD_SIMD_COLUMNS] = {
-    {{whole_1_1, whole_1_2, whole_1_3},
-     {whole_2_1, whole_2_2, whole_2_3},
-     {whole_3_1, whole_3_2, whole_3_3},
-     {whole_4_1, whole_4_2, whole_4_3},
-     {whole_5_1, whole_5_2, NULL},
-     {whole_6_1, whole_6_2, NULL}},
-    {{split_1_1, split_1_2, split_1_3},
-     {split_2_1, split_2_2, split_2_3},
-     {split_3_1, split_3_2, split_3_3},
-     {split_4_1, split_4_2, split_4_3},
-     {split_5_1, split_5_2, NULL},
-     {split_6_1, split_6_2, NULL}},
+    {PSD_SIMD_SIZES(WHOLE)},
+    {PSD_SIMD_SIZES(SPLIT)},
 };
 
 void psd_simd_outer(const struct psd_simd_outer *job, size_t rows, size_t columns,

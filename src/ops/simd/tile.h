@@ -26,6 +26,25 @@ enum {
     PSD_SIMD_COLUMNS = 3 /* and columns: vectors p, or rows r; rows * columns <= 12 */
 };
 
+/* All sizes of tiles, for whoever makes a kernel of each. */
+#define PSD_SIMD_SIZES(SIZE) \
+    SIZE(1, 1)               \
+    SIZE(1, 2)               \
+    SIZE(1, 3)               \
+    SIZE(2, 1)               \
+    SIZE(2, 2)               \
+    SIZE(2, 3)               \
+    SIZE(3, 1)               \
+    SIZE(3, 2)               \
+    SIZE(3, 3)               \
+    SIZE(4, 1)               \
+    SIZE(4, 2)               \
+    SIZE(4, 3)               \
+    SIZE(5, 1)               \
+    SIZE(5, 2)               \
+    SIZE(6, 1)               \
+    SIZE(6, 2)
+
 /* How many rows a tile has at most that is this many columns wide. */
 static inline size_t psd_simd_rows(size_t columns)
 {
