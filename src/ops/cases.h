@@ -60,6 +60,9 @@ static const struct op_case op_cases[] = {
                                      train, channels */
     {"max one pixel",     TEST, 1e-6, POOL(MAX, 1, 1, 1, 1, 1, {1, 1}, {1, 1}, {0, 0}, false, 0)},
     {"max 2x2",           TEST, 1e-6, POOL(MAX, 5, 8, 6, 4, 3, {2, 2}, {2, 2}, {0, 0}, false, 0)},
+    {"max 2x2 rows of 4", TEST, 1e-6, POOL(MAX, 5, 8, 8, 4, 4, {2, 2}, {2, 2}, {0, 0}, false, 0)},
+    {"max 2x2 rows of 12", TEST, 1e-6, POOL(MAX, 3, 4, 24, 2, 12, {2, 2}, {2, 2}, {0, 0}, false, 0)},
+    {"max 2x2 a row of 12", TEST, 1e-6, POOL(MAX, 3, 2, 24, 1, 12, {2, 2}, {2, 2}, {0, 0}, false, 0)},
     {"max 2x2 cut",       TEST, 1e-6, POOL(MAX, 3, 7, 9, 4, 5, {2, 2}, {2, 2}, {0, 0}, false, 0)},
     {"max 3x3 overlap",   TEST, 1e-6, POOL(MAX, 4, 8, 8, 4, 4, {3, 3}, {2, 2}, {0, 0}, false, 0)},
     {"max 3x3 rounded down", TEST, 1e-6, POOL(MAX, 4, 8, 8, 3, 3, {3, 3}, {2, 2}, {0, 0}, false, 0)},

@@ -29,6 +29,7 @@ static void describe(struct psd_op *op, struct psd_simd_pool *p)
 static psd_status init(struct psd_op *op, struct psd_simd_pool *p)
 {
     describe(op, p);
+    p->halves = psd_simd_pool_halves_suits(p->s);
     p->padded = psd_simd_zero_floats(p->tasks * p->plane);
     if (!p->padded)
         return PSD_ENOMEM;
@@ -67,16 +68,19 @@ static void forward_plane(const struct call *call, size_t i, float *padded)
 {
     const struct psd_simd_pool *p = call->pool;
     size_t outputs = p->s->out_height * p->s->out_width;
+    const float *x = call->x + i * p->s->height * p->s->width;
     float *y = call->y + i * outputs;
 
-    pad(p, call->x + i * p->s->height * p->s->width, padded);
-    if (p->s->method == PSD_POOL_AVERAGE) {
+    if (!p->halves)
+        pad(p, x, padded);
+    if (p->s->method == PSD_POOL_AVERAGE)
         psd_simd_pool_average(p, padded, y);
-    } else {
+    else if (p->halves)
+        psd_simd_pool_halves(p, x, y, p->best + i * outputs);
+    else
         psd_simd_pool_max(p, padded, y, p->best + i * outputs);
-        if (call->places)
-            psd_simd_pool_max_places(p, p->best + i * outputs, call->places + i * outputs);
-    }
+    if (call->places)
+        psd_simd_pool_max_places(p, p->best + i * outputs, call->places + i * outputs);
 }
 
 static psd_status forward_task(void *arg, size_t task)
@@ -112,6 +116,8 @@ static void backward_plane(const struct call *call, size_t i, float *apart)
 
     if (p->s->method == PSD_POOL_AVERAGE) {
         psd_simd_pool_average_back(p, dy, apart, call->dx.adds, dx);
+    } else if (p->halves) {
+        psd_simd_pool_halves_back(p, p->best + i * outputs, dy, call->dx.adds, dx);
     } else {
         if (!call->dx.adds)
             memset(dx, 0, inputs * sizeof *dx);

@@ -20,6 +20,7 @@ struct psd_simd_pool {
 
     unsigned tap[256];   /* MAX: where taps are in a plane, from the window's first pixel */
     unsigned char *best; /* MAX, owned; [planes][out_height][out_width]: the winning tap */
+    bool halves;         /* MAX, by the shorter way for windows of 2 x 2 side by side */
 
     float *share;     /* AVERAGE, owned; [out_height][out_width]: 1 / pixels of the window */
     size_t apart_row; /* AVERAGE: floats of a row in `apart` */
@@ -37,6 +38,13 @@ void psd_simd_pool_max_places(const struct psd_simd_pool *pool, const unsigned c
                               float *places);
 void psd_simd_pool_max_back(const struct psd_simd_pool *pool, const unsigned char *best,
                             const float *dy, float *dx);
+
+/* The same for windows of 2 x 2 side by side, from x itself; dx is set or added to. */
+bool psd_simd_pool_halves_suits(const struct psd_pool_spec *spec);
+void psd_simd_pool_halves(const struct psd_simd_pool *pool, const float *x, float *y,
+                          unsigned char *best);
+void psd_simd_pool_halves_back(const struct psd_simd_pool *pool, const unsigned char *best,
+                               const float *dy, bool adds, float *dx);
 
 /* Of one plane: y; dx, which is set or added to. `apart` is the task's. */
 psd_status psd_simd_pool_average_init(struct psd_simd_pool *pool);

@@ -5,7 +5,7 @@
  *     spread.h  spread.c            the way back, where an image has no padding
  *     conv.c    conv_weights.c      convolution, on top of these
  *     fc.c                          fully connected layers
- *     pool.c    pool_max.c  pool_average.c
+ *     pool.c    pool_max.c  pool_halves.c  pool_average.c
  *     relu.c    lrn.c               what is bound by memory
  *
  * Each operation cuts its work into pieces that the spec and the number of threads decide, and a
