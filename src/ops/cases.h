@@ -55,6 +55,10 @@ static const struct op_case op_cases[] = {
     {"conv depthwise x2", TEST, 1e-5, CONV(1, 5, 6, 6, 10, 6, 6, 5, {3, 3}, {1, 1}, {1, 1}, {1, 1}, false)},
     {"conv batch 1",      TEST, 1e-5, CONV(1, 13, 17, 19, 21, 17, 19, 1, {3, 3}, {1, 1}, {1, 1}, {1, 1}, true)},
     {"conv batch 5",      TEST, 1e-5, CONV(5, 4, 5, 6, 3, 3, 4, 1, {3, 3}, {1, 1}, {0, 0}, {1, 1}, true)},
+    {"conv 5x5 to a pixel", TEST, 1e-5, CONV(2, 12, 5, 5, 12, 1, 1, 1, {5, 5}, {1, 1}, {0, 0}, {1, 1}, true)},
+    {"conv 5x5 odd",      TEST, 1e-5, CONV(3, 13, 9, 11, 17, 7, 9, 1, {5, 5}, {1, 1}, {1, 1}, {1, 1}, true)},
+    {"conv 5x5 flat",     TEST, 1e-5, CONV(1, 16, 5, 77, 15, 1, 75, 1, {5, 5}, {1, 1}, {0, 1}, {1, 1}, true)},
+    {"conv 5x5 no bias",  TEST, 1e-5, CONV(11, 24, 3, 4, 16, 7, 8, 1, {5, 5}, {1, 1}, {4, 4}, {1, 1}, false)},
 
     /*                               method, planes, height, width, out h, out w, kernel, stride, pad,
                                      train, channels */

@@ -9,11 +9,18 @@ static bool usable(void)
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 
+static psd_status plan_conv(struct psd_op *op)
+{
+    psd_status status = psd_simd_plan_conv_winograd(op);
+
+    return status == PSD_ENOSUP ? psd_simd_plan_conv(op) : status;
+}
+
 static psd_status plan(struct psd_op *op)
 {
     switch (op->spec.kind) {
     case PSD_OP_CONV:
-        return psd_simd_plan_conv(op);
+        return plan_conv(op);
     case PSD_OP_FC:
         return psd_simd_plan_fc(op);
     case PSD_OP_POOL:

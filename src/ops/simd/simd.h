@@ -1,9 +1,13 @@
 /* simd.h - our own vectorized operations, for CPUs with AVX2 and FMA.
  *
- *     tile.h    outer.c  dot.c      the two inner loops behind every product
+ *     tile.h    outer.c  dot.c      the two inner loops behind most products
  *     sweep.h   sweep.c             an image through a window, by outer products
  *     spread.h  spread.c            the way back, where an image has no padding
  *     conv.c    conv_weights.c      convolution, on top of these
+ *     turn.h    turn.c              from planes to pixels and back
+ *     product.h product.c           products of what lies in vectors
+ *     winograd.h winograd.c         fewer products for a window of 5 x 5
+ *     conv_winograd.c  conv_winograd_back.c      such a convolution, on top of these
  *     fc.c                          fully connected layers
  *     pool.c    pool_max.c  pool_halves.c  pool_average.c
  *     relu.c    lrn.c               what is bound by memory
@@ -17,6 +21,7 @@
 #include "ops/backend.h"
 
 /* Each sets op->code and op->plan. PSD_ENOSUP: not this spec. */
+psd_status psd_simd_plan_conv_winograd(struct psd_op *op);
 psd_status psd_simd_plan_conv(struct psd_op *op);
 psd_status psd_simd_plan_fc(struct psd_op *op);
 psd_status psd_simd_plan_pool(struct psd_op *op);

@@ -1,0 +1,58 @@
+/* conv_winograd.h - a convolution with a window of 5 x 5, by Winograd's way: what its files share.
+ *
+ *     x --- turn ---> pixels --- B ---> in  \
+ *                                            product ---> out --- A ---> pixels --- turn ---> y
+ *     w --- turn ---> taps   --- G ---> w   /
+ *
+ *     dy --- turn ---> pixels --- A ---> out
+ *         in, out --- product ---> sums --- G ---> taps --- turn ---> dw
+ *         out, w  --- product ---> in --- B ---> pixels --- turn ---> dx
+ *
+ * The result is cut into tiles of 2 x 2 pixels; a row of tiles is a band. A task has some images, and
+ * takes a block of a few bands after the other through all stages, so that it stays in the cache. */
+#ifndef PSD_OPS_SIMD_CONV_WINOGRAD_H
+#define PSD_OPS_SIMD_CONV_WINOGRAD_H
+
+#include "ops/simd/simd.h"
+#include "ops/simd/turn.h"
+#include "ops/simd/winograd.h"
+
+/* Where one task works. */
+struct psd_simd_desk {
+    float *x, *dx; /* pixels of an image that all tiles cover; the border of x is 0 */
+    float *y, *dy; /* pixels of a result; where tiles reach beyond it, dy is 0 */
+    float *in;     /* [points][tiles of a block] vectors of channels */
+    float *out;    /* [points][tiles of a block] vectors of outputs */
+    float *sums;   /* [points][channels] vectors of outputs: this task's part of dw */
+    float *taps;   /* [taps] vectors of outputs: a channel of dw */
+    double *bias;  /* [outputs in whole vectors]: this task's part of db */
+};
+
+struct psd_simd_conv_winograd {
+    const struct psd_conv_spec *s; /* borrowed from the operation */
+    size_t tiles[2];               /* rows and columns of them */
+    struct psd_simd_pixels x, y;
+    size_t bands;               /* of a block */
+    size_t in_point, out_point; /* floats from a point to the next in a desk's in and out, */
+    size_t sums_point;          /* in its sums and in `forward`, */
+    size_t back_point;          /* and in `backward` */
+    size_t tasks;
+    float *memory;               /* owned; all that follows */
+    float *turned;               /* [channels][taps] vectors of outputs, or [taps] of channels */
+    float *forward;              /* [points][channels] vectors of outputs: the weights */
+    float *backward;             /* [points][outputs] vectors of channels: the same */
+    float *start;                /* a vector of outputs: the bias, or 0 */
+    struct psd_simd_desk *desks; /* owned; [tasks] */
+};
+
+/* Brings x of the tiles of band `band`, counted over the batch, to the points; the block's i-th. */
+void psd_simd_conv_winograd_in(const struct psd_simd_conv_winograd *conv,
+                               const struct psd_simd_desk *desk, const float *x, size_t band,
+                               size_t i);
+
+/* The bands of a task: from the first image's to the last one's. */
+size_t psd_simd_conv_winograd_band(const struct psd_simd_conv_winograd *conv, size_t task);
+
+psd_status psd_simd_conv_winograd_backward(struct psd_op *op, const struct psd_op_values *values);
+
+#endif
