@@ -81,7 +81,7 @@ static void make_model(const char *path)
         add_blob(model, layer, shapes[i][0], shapes[i][1]);
         add_blob(model, layer, 1, shapes[i][0]);
     }
-    if (psd_document_write(model, PSD_FORM_BINARY, NULL, path))
+    if (psd_document_write(model, PSD_DOCUMENT_BINARY, NULL, path))
         die("write");
     psd_document_destroy(model);
 }
@@ -92,7 +92,7 @@ static void read_ours(const char *path)
 {
     struct psd_document *document = NULL;
 
-    if (psd_document_read(path, PSD_FORM_AUTO, NULL, &document))
+    if (psd_document_read(path, PSD_DOCUMENT_AUTO, NULL, &document))
         die("read");
 }
 
@@ -173,7 +173,7 @@ static void text_row(const char *path)
     for (int i = 0; i < TEXT_RUNS; i++) {
         struct psd_document *document = NULL;
         uint64_t start = psd_clock_now();
-        if (psd_document_read(path, PSD_FORM_AUTO, NULL, &document))
+        if (psd_document_read(path, PSD_DOCUMENT_AUTO, NULL, &document))
             die("read");
         results[i].seconds = (double)(psd_clock_now() - start) / 1e9;
         psd_document_destroy(document);

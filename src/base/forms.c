@@ -11,7 +11,7 @@ static bool stands_for_any(const char *word, size_t length)
     return strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") >= length;
 }
 
-static bool fits(const struct psd_form *form, const struct psd_line *line)
+static bool fits(const struct psd_forms_line *form, const struct psd_line *line)
 {
     const char *at = form->rest;
 
@@ -28,7 +28,7 @@ static bool fits(const struct psd_form *form, const struct psd_line *line)
 }
 
 /* The forms of that word: "model NAME batch N, or: model NAME". False: there is none. */
-static bool list_forms(const struct psd_form *forms, const char *word, char *out, size_t room)
+static bool list_forms(const struct psd_forms_line *forms, const char *word, char *out, size_t room)
 {
     size_t used = 0;
 
@@ -41,7 +41,7 @@ static bool list_forms(const struct psd_form *forms, const char *word, char *out
 }
 
 /* "model, conv or fc" */
-static void list_words(const struct psd_form *forms, char *out, size_t room)
+static void list_words(const struct psd_forms_line *forms, char *out, size_t room)
 {
     size_t used = 0;
 
@@ -54,7 +54,7 @@ static void list_words(const struct psd_form *forms, char *out, size_t room)
     }
 }
 
-static psd_status refuse(const struct psd_form *forms, const char *word)
+static psd_status refuse(const struct psd_forms_line *forms, const char *word)
 {
     char text[1000];
     struct psd_suggest suggest;
@@ -69,9 +69,10 @@ static psd_status refuse(const struct psd_form *forms, const char *word)
                     psd_suggest_phrase(&suggest));
 }
 
-psd_status psd_forms_read(const struct psd_form *forms, const struct psd_line *line, void *context)
+psd_status psd_forms_read(const struct psd_forms_line *forms, const struct psd_line *line,
+                          void *context)
 {
-    for (const struct psd_form *form = forms; form->word; form++) {
+    for (const struct psd_forms_line *form = forms; form->word; form++) {
         if (fits(form, line))
             return form->read(context, line);
     }

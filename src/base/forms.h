@@ -1,6 +1,6 @@
 /* forms.h - how the lines of a text file are written, and what reads each of them.
  *
- *     static const struct psd_form forms[] = {
+ *     static const struct psd_forms_line forms[] = {
  *         {"layer", "NAME forward N ms", read_layer},      a line: layer conv1 forward 1.5 ms
  *         {0},
  *     };
@@ -12,7 +12,7 @@
 
 #include "base/lines.h"
 
-struct psd_form {
+struct psd_forms_line {
     const char *word; /* the line's first; NULL ends a table */
     const char *rest; /* what follows it, with one blank between words */
     psd_line_function *read;
@@ -20,6 +20,7 @@ struct psd_form {
 
 /* Has the first form that fits the line read it. Forms of the same word stand together. PSD_ECONFIG:
  * none fits; the sentence shows how the line is written. */
-psd_status psd_forms_read(const struct psd_form *forms, const struct psd_line *line, void *context);
+psd_status psd_forms_read(const struct psd_forms_line *forms, const struct psd_line *line,
+                          void *context);
 
 #endif

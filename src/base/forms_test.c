@@ -15,7 +15,7 @@ static psd_status two(void *context, const struct psd_line *line)
     return psd_fail(PSD_ECONFIG, "as the reader says");
 }
 
-static const struct psd_form forms[] = {
+static const struct psd_forms_line forms[] = {
     {"model", "NAME batch N", one},
     {"model", "NAME batch N rate N images/s", two},
     {"speed", "N GB/s", two},

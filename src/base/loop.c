@@ -158,18 +158,33 @@ void psd_loop_stop(struct psd_loop *loop)
     pthread_mutex_unlock(&loop->lock);
 }
 
+static psd_status make_room(struct batch *batch, size_t room)
+{
+    if (room <= batch->room)
+        return PSD_OK;
+    struct task *tasks = psd_alloc_resize(batch->tasks, room, sizeof *tasks);
+    if (!tasks)
+        return PSD_ENOMEM;
+    batch->tasks = tasks;
+    batch->room = room;
+    return PSD_OK;
+}
+
 static psd_status append(struct batch *batch, struct task task)
 {
-    if (batch->count == batch->room) {
-        size_t room = batch->room ? 2 * batch->room : 16;
-        struct task *tasks = psd_alloc_resize(batch->tasks, room, sizeof *tasks);
-        if (!tasks)
-            return PSD_ENOMEM;
-        batch->tasks = tasks;
-        batch->room = room;
-    }
+    if (batch->count == batch->room)
+        PSD_TRY(make_room(batch, batch->room ? 2 * batch->room : 16));
     batch->tasks[batch->count++] = task;
     return PSD_OK;
+}
+
+psd_status psd_loop_reserve(struct psd_loop *loop, size_t count)
+{
+    PSD_ON_LOOP(loop);
+    pthread_mutex_lock(&loop->lock);
+    psd_status status = make_room(&loop->posted, count);
+    pthread_mutex_unlock(&loop->lock);
+    return status == PSD_OK ? make_room(&loop->running, count) : status; /* they take turns */
 }
 
 psd_status psd_loop_post(struct psd_loop *loop, void (*fn)(void *arg), void *arg)

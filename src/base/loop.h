@@ -13,7 +13,7 @@
  *
  *     create, start ... stop, destroy       by one thread, the owner
  *     post, call                            any thread (call: not the loop's own)
- *     at, cancel                            the loop's thread */
+ *     at, cancel, reserve                   the loop's thread */
 #ifndef PSD_BASE_LOOP_H
 #define PSD_BASE_LOOP_H
 
@@ -49,6 +49,9 @@ psd_status psd_loop_post(struct psd_loop *loop, void (*fn)(void *arg), void *arg
 
 /* The same, and returns when fn(arg) has run. */
 psd_status psd_loop_call(struct psd_loop *loop, void (*fn)(void *arg), void *arg);
+
+/* Room for `count` posts at a time: as long as no more are waiting, none needs memory and none fails. */
+psd_status psd_loop_reserve(struct psd_loop *loop, size_t count);
 
 /* Sets `timer` to run fn(arg) at `when_ns` on psd_clock_now's clock, or soon when that has passed;
  * one that is set already moves. Equal moments run in the order of setting. `timer` is zero before

@@ -308,6 +308,50 @@ static void a_loop_survives_every_failed_allocation(void)
     }
 }
 
+enum { MANY = 1000 };
+
+static void reserve_many(void *arg)
+{
+    CHECK_OK(psd_loop_reserve(arg, MANY));
+}
+
+static void count_one(void *arg)
+{
+    int *count = arg;
+
+    ++*count;
+}
+
+struct counted {
+    struct psd_loop *loop;
+    int count;
+};
+
+/* Posts as many as there is room for, while the loop is busy with this, without any memory. */
+static void post_all(void *arg)
+{
+    struct counted *busy = arg;
+
+    psd_alloc_fail_at(0);
+    for (int i = 0; i < MANY; i++)
+        CHECK_OK(psd_loop_post(busy->loop, count_one, &busy->count));
+    CHECK(!psd_alloc_fail_at(-1));
+}
+
+static void what_there_is_room_for_needs_no_memory(void)
+{
+    struct counted busy = {.count = 0};
+
+    CHECK_OK(psd_loop_create(&busy.loop));
+    CHECK_OK(psd_loop_start(busy.loop));
+    CHECK_OK(psd_loop_call(busy.loop, reserve_many, busy.loop));
+    for (int i = 0; i < 3; i++) /* the loop's two batches take turns */
+        CHECK_OK(psd_loop_call(busy.loop, post_all, &busy));
+    psd_loop_stop(busy.loop);
+    CHECK(busy.count == 3 * MANY);
+    psd_loop_destroy(busy.loop);
+}
+
 static void do_nothing(void *arg)
 {
     (void)arg;
@@ -346,5 +390,6 @@ int main(int argc, char **argv)
     RUN(stop_forgets_timers_and_does_not_wait_for_them)
     RUN(a_timer_that_is_always_due_does_not_keep_posts_out)
     RUN(a_loop_survives_every_failed_allocation)
+    RUN(what_there_is_room_for_needs_no_memory)
     RUN(a_call_to_a_loop_that_never_runs_is_refused_when_it_stops)
 }

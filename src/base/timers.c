@@ -17,39 +17,39 @@ void psd_timers_fini(struct psd_timers *timers)
     psd_timers_init(timers);
 }
 
-static bool is_before(const struct psd_timer *a, const struct psd_timer *b)
+static bool is_before(const struct psd_timers_entry *a, const struct psd_timers_entry *b)
 {
     return a->when_ns != b->when_ns ? a->when_ns < b->when_ns : a->order < b->order;
 }
 
-static void settle(struct psd_timers *timers, size_t place, struct psd_timer *timer)
+static void settle(struct psd_timers *timers, size_t place, struct psd_timers_entry entry)
 {
-    timers->heap[place] = timer;
-    timer->place = place;
+    timers->heap[place] = entry;
+    entry.timer->place = place;
 }
 
-/* Moves the hole at `place` up until `timer` may stand in it. */
-static void rise(struct psd_timers *timers, size_t place, struct psd_timer *timer)
+/* Moves the hole at `place` up until `entry` may stand in it. */
+static void rise(struct psd_timers *timers, size_t place, struct psd_timers_entry entry)
 {
-    while (place > 1 && is_before(timer, timers->heap[place / 2])) {
+    while (place > 1 && is_before(&entry, &timers->heap[place / 2])) {
         settle(timers, place, timers->heap[place / 2]);
         place /= 2;
     }
-    settle(timers, place, timer);
+    settle(timers, place, entry);
 }
 
-/* Moves the hole at `place` down until `timer` may stand in it. */
-static void sink(struct psd_timers *timers, size_t place, struct psd_timer *timer)
+/* Moves the hole at `place` down until `entry` may stand in it. */
+static void sink(struct psd_timers *timers, size_t place, struct psd_timers_entry entry)
 {
     for (size_t child = 2 * place; child <= timers->count; child = 2 * place) {
-        if (child < timers->count && is_before(timers->heap[child + 1], timers->heap[child]))
+        if (child < timers->count && is_before(&timers->heap[child + 1], &timers->heap[child]))
             child++;
-        if (!is_before(timers->heap[child], timer))
+        if (!is_before(&timers->heap[child], &entry))
             break;
         settle(timers, place, timers->heap[child]);
         place = child;
     }
-    settle(timers, place, timer);
+    settle(timers, place, entry);
 }
 
 static psd_status make_room(struct psd_timers *timers)
@@ -57,7 +57,7 @@ static psd_status make_room(struct psd_timers *timers)
     if (timers->count + 1 < timers->room)
         return PSD_OK;
     size_t room = timers->room ? 2 * timers->room : 16;
-    struct psd_timer **heap = psd_alloc_resize(timers->heap, room, sizeof *heap);
+    struct psd_timers_entry *heap = psd_alloc_resize(timers->heap, room, sizeof *heap);
     if (!heap)
         return PSD_ENOMEM;
     timers->heap = heap;
@@ -75,7 +75,7 @@ psd_status psd_timers_set(struct psd_timers *timers, uint64_t when_ns, void (*fn
     timer->fn = fn;
     timer->arg = arg;
     timers->count++;
-    rise(timers, timers->count, timer);
+    rise(timers, timers->count, (struct psd_timers_entry){when_ns, timer->order, timer});
     return PSD_OK;
 }
 
@@ -85,11 +85,11 @@ void psd_timers_cancel(struct psd_timers *timers, struct psd_timer *timer)
     if (hole == 0)
         return;
 
-    struct psd_timer *last = timers->heap[timers->count--];
+    struct psd_timers_entry gone = timers->heap[hole], last = timers->heap[timers->count--];
     timer->place = 0;
-    if (last == timer)
+    if (last.timer == timer)
         return;
-    if (is_before(last, timer)) /* the last may belong above the hole: it is from another branch */
+    if (is_before(&last, &gone)) /* the last may belong above the hole: it is from another branch */
         rise(timers, hole, last);
     else
         sink(timers, hole, last);
@@ -97,14 +97,14 @@ void psd_timers_cancel(struct psd_timers *timers, struct psd_timer *timer)
 
 uint64_t psd_timers_next(const struct psd_timers *timers)
 {
-    return timers->count ? timers->heap[1]->when_ns : PSD_CLOCK_NEVER;
+    return timers->count ? timers->heap[1].when_ns : PSD_CLOCK_NEVER;
 }
 
 struct psd_timer *psd_timers_take_due(struct psd_timers *timers, uint64_t now_ns)
 {
-    if (timers->count == 0 || timers->heap[1]->when_ns > now_ns)
+    if (timers->count == 0 || timers->heap[1].when_ns > now_ns)
         return NULL;
-    struct psd_timer *timer = timers->heap[1];
+    struct psd_timer *timer = timers->heap[1].timer;
     psd_timers_cancel(timers, timer);
     return timer;
 }

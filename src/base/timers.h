@@ -26,8 +26,14 @@ struct psd_timer {
     size_t place;          /* in the heap, from 1; 0: not set */
 };
 
+/* A place of the heap has all that is compared, so that one that is not moved is not looked at. */
+struct psd_timers_entry {
+    uint64_t when_ns, order;
+    struct psd_timer *timer; /* borrowed while it is set */
+};
+
 struct psd_timers {
-    struct psd_timer **heap; /* owned; [1..count] are borrowed while they are set, [0] is unused */
+    struct psd_timers_entry *heap; /* owned; [1..count], [0] is unused */
     size_t count, room;
     uint64_t next_order;
 };

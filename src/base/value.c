@@ -47,6 +47,15 @@ static const struct unit times[] = {
     {NULL, 0},
 };
 
+/* Networks count by thousands. "/s" may follow each. */
+static const struct {
+    const char *name;
+    double bytes;
+} speeds[] = {
+    {"bit", 0.125}, {"Kbit", 125}, {"Mbit", 125e3}, {"Gbit", 125e6}, {"Tbit", 125e9},
+    {"B", 1},       {"KB", 1e3},   {"MB", 1e6},     {"GB", 1e9},     {NULL, 0},
+};
+
 static bool parse_bool(const char *text, bool *out)
 {
     static const char *const words[] = {"off", "on", "false", "true", "no", "yes", "0", "1"};
@@ -74,19 +83,53 @@ static bool parse_int(const struct psd_value *value, const char *text, int64_t *
     return true;
 }
 
-/* A point is a point, whatever the language of the process we are part of. */
-static bool parse_double(const char *text, double *out)
+/* Returns what follows the number; NULL: there is none. A point is a point, whatever the language of
+ * the process we are part of. */
+static const char *read_double(const char *text, double *out)
 {
     char *end;
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 
     if (!plain)
-        return false;
-    double number = strtod_l(text, &end, plain);
+        return NULL;
+    *out = strtod_l(text, &end, plain);
     freelocale(plain);
-    if (end == text || *end || isspace((unsigned char)*text) || !isfinite(number))
+    return end == text || isspace((unsigned char)*text) || !isfinite(*out) ? NULL : end;
+}
+
+static bool parse_double(const char *text, double *out)
+{
+    double number;
+    const char *rest = read_double(text, &number);
+
+    if (!rest || *rest)
         return false;
     *out = number;
+    return true;
+}
+
+/* Bytes of the unit at `text`; 0: it is none. */
+static double read_speed_unit(const char *text)
+{
+    size_t length = strlen(text), i = 0;
+
+    if (length > 2 && strcasecmp(text + length - 2, "/s") == 0)
+        length -= 2;
+    while (speeds[i].name &&
+           (strlen(speeds[i].name) != length || strncasecmp(speeds[i].name, text, length) != 0))
+        i++;
+    return speeds[i].bytes;
+}
+
+static bool parse_speed(const char *text, double *out)
+{
+    double number;
+    const char *rest = read_double(text, &number);
+    double speed = rest ? number * read_speed_unit(rest) : 0;
+
+    if (!(speed > 0) || !isfinite(speed))
+        return false;
+    *out = speed;
     return true;
 }
 
@@ -208,6 +251,9 @@ psd_status psd_value_parse(const struct psd_value *value, const char *text, void
     case PSD_VALUE_TIME:
         good = parse_time(text, field);
         break;
+    case PSD_VALUE_SPEED:
+        good = parse_speed(text, field);
+        break;
     case PSD_VALUE_TEXT:
         return store_text(text, field);
     case PSD_VALUE_CHOICE:
@@ -256,6 +302,7 @@ const char *psd_value_accepts(const struct psd_value *value, char *out, size_t s
         [PSD_VALUE_DOUBLE] = "a number such as 0.5 or 1e-3",
         [PSD_VALUE_SIZE] = "a size such as 512, 64K, 2M or 1G",
         [PSD_VALUE_TIME] = "a time such as 500ms, 10s, 2m or 1h",
+        [PSD_VALUE_SPEED] = "a speed such as 10Gbit, 800Mbit or 1.2GB/s",
         [PSD_VALUE_TEXT] = "text",
         [PSD_VALUE_CHOICE] = NULL,
         [PSD_VALUE_LIST] = "texts separated by commas",

@@ -23,6 +23,7 @@ enum psd_value_kind {
     PSD_VALUE_DOUBLE, /* double: a finite number */
     PSD_VALUE_SIZE,   /* size_t, in bytes: 512, 64K or 64KiB, 2M, 1G, 1T (powers of 1024) */
     PSD_VALUE_TIME,   /* uint64_t, in nanoseconds: 0, 20us, 500ms, 10s, 2m, 1h */
+    PSD_VALUE_SPEED,  /* double, in bytes a second, above 0: 10Gbit, 2.5Gbit/s, 800Mbit, 1.2GB/s */
     PSD_VALUE_TEXT,   /* char *, owned by the structure: any text */
     PSD_VALUE_CHOICE, /* an enumeration: one of words, stored as its place among them */
     PSD_VALUE_LIST /* char **, owned by the structure, NULL or ending with NULL: the texts between
@@ -41,6 +42,7 @@ struct psd_value {
 #define PSD_DOUBLE(type, field) PSD_VALUE(DOUBLE, PSD_VALUE_AT(type, field, double), 0, 0, NULL)
 #define PSD_SIZE(type, field)   PSD_VALUE(SIZE, PSD_VALUE_AT(type, field, size_t), 0, 0, NULL)
 #define PSD_TIME(type, field)   PSD_VALUE(TIME, PSD_VALUE_AT(type, field, uint64_t), 0, 0, NULL)
+#define PSD_SPEED(type, field)  PSD_VALUE(SPEED, PSD_VALUE_AT(type, field, double), 0, 0, NULL)
 #define PSD_TEXT(type, field)   PSD_VALUE(TEXT, PSD_VALUE_AT(type, field, char *), 0, 0, NULL)
 #define PSD_LIST(type, field)   PSD_VALUE(LIST, PSD_VALUE_AT(type, field, char **), 0, 0, NULL)
 #define PSD_INT(type, field, least, most) \

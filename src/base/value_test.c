@@ -12,6 +12,7 @@ struct config {
     double rate;
     size_t window;
     uint64_t timeout_ns;
+    double speed;
     char *name;
     enum level level;
     char **names;
@@ -22,6 +23,7 @@ static const struct psd_value port = PSD_INT(struct config, port, 1, 65535);
 static const struct psd_value rate = PSD_DOUBLE(struct config, rate);
 static const struct psd_value window = PSD_SIZE(struct config, window);
 static const struct psd_value timeout = PSD_TIME(struct config, timeout_ns);
+static const struct psd_value speed = PSD_SPEED(struct config, speed);
 static const struct psd_value name = PSD_TEXT(struct config, name);
 static const struct psd_value level = PSD_CHOICE(struct config, level, levels);
 static const struct psd_value names = PSD_LIST(struct config, names);
@@ -80,6 +82,25 @@ static void times_are_nanoseconds(void)
     CHECK(config.timeout_ns == 0);
 }
 
+static void speeds_are_bytes_a_second(void)
+{
+    static const struct {
+        const char *text;
+        double bytes;
+    } cases[] = {
+        {"10Gbit", 1.25e9}, {"2.5Gbit/s", 312.5e6}, {"800mbit", 100e6},
+        {"8bit/S", 1},      {"64Kbit", 8000},       {"1Tbit", 125e9},
+        {"1.2GB/s", 1.2e9}, {"3MB", 3e6},           {"1e3KB/s", 1000e3},
+        {"5b", 5},
+    };
+    struct config config = {0};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        CHECK_OK(psd_value_parse(&speed, cases[i].text, &config));
+        CHECK_NEAR(config.speed, cases[i].bytes, 1e-6);
+    }
+}
+
 static void text_is_copied_and_belongs_to_the_structure(void)
 {
     struct config config = {0};
@@ -135,6 +156,13 @@ static void a_wrong_value_changes_nothing_and_says_what_is_right(void)
          "\"99999999999999999999\" is not a whole number from 1 to 65535"},
         {&rate, "nan", "\"nan\" is not a number such as 0.5 or 1e-3"},
         {&rate, "0,5", "\"0,5\" is not a number such as 0.5 or 1e-3"},
+        {&speed, "10", "\"10\" is not a speed such as 10Gbit, 800Mbit or 1.2GB/s"},
+        {&speed, "0Gbit", "\"0Gbit\" is not a speed such as 10Gbit, 800Mbit or 1.2GB/s"},
+        {&speed, "-1Gbit", "\"-1Gbit\" is not a speed such as 10Gbit, 800Mbit or 1.2GB/s"},
+        {&speed, "10 Gbit", "\"10 Gbit\" is not a speed such as 10Gbit, 800Mbit or 1.2GB/s"},
+        {&speed, "/s", "\"/s\" is not a speed such as 10Gbit, 800Mbit or 1.2GB/s"},
+        {&speed, "10/s", "\"10/s\" is not a speed such as 10Gbit, 800Mbit or 1.2GB/s"},
+        {&speed, "1e308GB", "\"1e308GB\" is not a speed such as 10Gbit, 800Mbit or 1.2GB/s"},
         {&window, "-1", "\"-1\" is not a size such as 512, 64K, 2M or 1G"},
         {&window, "64KB", "\"64KB\" is not a size such as 512, 64K, 2M or 1G"},
         {&window, "99999999T", "\"99999999T\" is not a size such as 512, 64K, 2M or 1G"},
@@ -193,6 +221,7 @@ int main(int argc, char **argv)
     RUN(numbers_are_read_whole)
     RUN(sizes_are_bytes)
     RUN(times_are_nanoseconds)
+    RUN(speeds_are_bytes_a_second)
     RUN(text_is_copied_and_belongs_to_the_structure)
     RUN(a_list_grows_by_what_is_between_commas)
     RUN(a_choice_is_its_place_among_the_words)

@@ -37,7 +37,7 @@ static void open_layer(const char *name, Caffe__Phase phase, struct layer *layer
     char *source = NULL;
 
     snprintf(layer->folder, sizeof layer->folder, "tests/fixtures/data/%s", name);
-    CHECK_OK(psd_document_read(path_in(layer, "net.prototxt"), PSD_FORM_TEXT,
+    CHECK_OK(psd_document_read(path_in(layer, "net.prototxt"), PSD_DOCUMENT_TEXT,
                                &caffe__net_parameter__descriptor, &layer->net));
     layer->param = ((Caffe__NetParameter *)layer->net->root)->layer[0];
     CHECK_OK(psd_path_find(layer->param->data_param->source, layer->net->path, &source));

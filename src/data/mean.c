@@ -76,7 +76,8 @@ psd_status psd_mean_read(const char *path, struct psd_mean *out)
 {
     struct psd_document *document = NULL;
 
-    PSD_TRY(psd_document_read(path, PSD_FORM_BINARY, &caffe__blob_proto__descriptor, &document));
+    PSD_TRY(
+        psd_document_read(path, PSD_DOCUMENT_BINARY, &caffe__blob_proto__descriptor, &document));
     psd_status status = take_blob((const Caffe__BlobProto *)document->root, path, out);
     psd_document_destroy(document);
     return status;

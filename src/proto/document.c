@@ -142,18 +142,18 @@ static psd_status read_binary(struct source *source, struct psd_document *docume
     return status;
 }
 
-static psd_status read_source(struct source *source, enum psd_form form,
+static psd_status read_source(struct source *source, enum psd_document_form form,
                               const ProtobufCMessageDescriptor *type, struct psd_document **out)
 {
     struct psd_document *document = NULL;
 
-    if (form == PSD_FORM_AUTO)
+    if (form == PSD_DOCUMENT_AUTO)
         form = psd_kind_form(source->path, source->head, source->head_length);
     if (!type)
         type = psd_kind_guess(form, source->head, source->head_length);
     PSD_TRY(psd_document_create(type, source->path, source->size, &document));
     psd_status status =
-        form == PSD_FORM_TEXT ? read_text(source, document) : read_binary(source, document);
+        form == PSD_DOCUMENT_TEXT ? read_text(source, document) : read_binary(source, document);
     if (status == PSD_OK)
         *out = document;
     else
@@ -161,7 +161,7 @@ static psd_status read_source(struct source *source, enum psd_form form,
     return status;
 }
 
-psd_status psd_document_read(const char *path, enum psd_form form,
+psd_status psd_document_read(const char *path, enum psd_document_form form,
                              const ProtobufCMessageDescriptor *type, struct psd_document **out)
 {
     struct source *source = psd_alloc_zero(1, sizeof *source);
@@ -185,17 +185,17 @@ static bool write_to_file(void *context, const void *data, size_t size)
     return psd_file_write(context, data, size);
 }
 
-psd_status psd_document_write(const struct psd_document *document, enum psd_form form,
+psd_status psd_document_write(const struct psd_document *document, enum psd_document_form form,
                               const struct psd_text_options *options, const char *path)
 {
     struct psd_file_writer *file = NULL;
 
-    if (form == PSD_FORM_AUTO)
+    if (form == PSD_DOCUMENT_AUTO)
         form = psd_kind_form_of_name(path);
     PSD_TRY(psd_file_create(path, &file));
     struct psd_sink sink = {.write = write_to_file, .context = file};
     psd_status status = PSD_OK;
-    if (form == PSD_FORM_BINARY)
+    if (form == PSD_DOCUMENT_BINARY)
         status = psd_wire_write(document->root, &sink);
     else
         psd_text_write(document->root, options, &sink);

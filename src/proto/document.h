@@ -24,7 +24,7 @@ struct psd_document {
 };
 
 /* The two forms; AUTO takes that of the file, by its name and first bytes. */
-enum psd_form { PSD_FORM_AUTO, PSD_FORM_TEXT, PSD_FORM_BINARY };
+enum psd_document_form { PSD_DOCUMENT_AUTO, PSD_DOCUMENT_TEXT, PSD_DOCUMENT_BINARY };
 extern const char *const psd_form_names[]; /* "auto", "text", "binary", NULL */
 
 /* An empty message of that type. `size` is the length of what will be read into it: the document
@@ -35,12 +35,12 @@ void psd_document_destroy(struct psd_document *document);
 
 /* Reads `path` ("-": standard input) as a message of `type`; with NULL the type is found from the
  * contents (kind.h). The caller owns *out. PSD_ECONFIG: the file is missing or has mistakes. */
-psd_status psd_document_read(const char *path, enum psd_form form,
+psd_status psd_document_read(const char *path, enum psd_document_form form,
                              const ProtobufCMessageDescriptor *type, struct psd_document **out);
 
 /* Writes a document; the file appears whole or not at all. AUTO is binary for a name like
  * x.caffemodel, else text. `options` are for text and may be NULL. */
-psd_status psd_document_write(const struct psd_document *document, enum psd_form form,
+psd_status psd_document_write(const struct psd_document *document, enum psd_document_form form,
                               const struct psd_text_options *options, const char *path);
 
 /* Where a field of a message of this document was written; 0 as field: the message itself. */

@@ -21,7 +21,7 @@ static const char text[] = "name: \"net\"\nlayer {\n  name: \"a\"\n}\n";
 static const char bytes[] = "\x0a\x03net\xa2\x06\x03\x0a\x01"
                             "a";
 
-static void check_net_at(const char *path, enum psd_form form,
+static void check_net_at(const char *path, enum psd_document_form form,
                          const ProtobufCMessageDescriptor *type)
 {
     struct psd_document *document = NULL;
@@ -35,16 +35,16 @@ static void check_net_at(const char *path, enum psd_form form,
 
 static void either_form_is_read(void)
 {
-    check_net_at(put("net.prototxt", text, strlen(text)), PSD_FORM_AUTO, NET);
-    check_net_at(put("net.caffemodel", bytes, sizeof bytes - 1), PSD_FORM_AUTO, NET);
-    check_net_at(put("net.caffemodel", text, strlen(text)), PSD_FORM_TEXT, NET);
-    check_net_at(put("net.prototxt", bytes, sizeof bytes - 1), PSD_FORM_BINARY, NET);
+    check_net_at(put("net.prototxt", text, strlen(text)), PSD_DOCUMENT_AUTO, NET);
+    check_net_at(put("net.caffemodel", bytes, sizeof bytes - 1), PSD_DOCUMENT_AUTO, NET);
+    check_net_at(put("net.caffemodel", text, strlen(text)), PSD_DOCUMENT_TEXT, NET);
+    check_net_at(put("net.prototxt", bytes, sizeof bytes - 1), PSD_DOCUMENT_BINARY, NET);
 }
 
 static void form_and_type_are_found_from_the_contents(void)
 {
-    check_net_at(put("other", text, strlen(text)), PSD_FORM_AUTO, NULL);
-    check_net_at(put("other", bytes, sizeof bytes - 1), PSD_FORM_AUTO, NULL);
+    check_net_at(put("other", text, strlen(text)), PSD_DOCUMENT_AUTO, NULL);
+    check_net_at(put("other", bytes, sizeof bytes - 1), PSD_DOCUMENT_AUTO, NULL);
 }
 
 static void only_text_has_positions(void)
@@ -52,11 +52,11 @@ static void only_text_has_positions(void)
     struct psd_document *document = NULL;
     const char *path = put("net.prototxt", text, strlen(text));
 
-    CHECK_OK(psd_document_read(path, PSD_FORM_AUTO, NET, &document));
+    CHECK_OK(psd_document_read(path, PSD_DOCUMENT_AUTO, NET, &document));
     CHECK(psd_document_where(document, &net_in(document)->layer[0]->base, 1).line == 3);
     psd_document_destroy(document);
     path = put("net.caffemodel", bytes, sizeof bytes - 1);
-    CHECK_OK(psd_document_read(path, PSD_FORM_AUTO, NET, &document));
+    CHECK_OK(psd_document_read(path, PSD_DOCUMENT_AUTO, NET, &document));
     CHECK(psd_document_where(document, &net_in(document)->layer[0]->base, 1).line == 0);
     psd_document_destroy(document);
 }
@@ -70,7 +70,7 @@ static psd_status read_piped(const char *data, size_t size, struct psd_document 
     CHECK(write(ends[1], data, size) == (ssize_t)size);
     close(ends[0]);
     close(ends[1]);
-    return psd_document_read("-", PSD_FORM_AUTO, NULL, out);
+    return psd_document_read("-", PSD_DOCUMENT_AUTO, NULL, out);
 }
 
 static void standard_input_is_a_file_too(void)
@@ -92,12 +92,12 @@ static void an_empty_text_is_an_empty_message_but_an_empty_model_is_none(void)
 {
     struct psd_document *document = NULL;
 
-    CHECK_OK(psd_document_read(put("net.prototxt", "", 0), PSD_FORM_AUTO, NULL, &document));
+    CHECK_OK(psd_document_read(put("net.prototxt", "", 0), PSD_DOCUMENT_AUTO, NULL, &document));
     CHECK_TEXT("", text_of(document->root));
     psd_document_destroy(document);
     document = NULL;
     const char *path = put("net.caffemodel", "", 0);
-    CHECK_STATUS(PSD_ECONFIG, psd_document_read(path, PSD_FORM_AUTO, NET, &document));
+    CHECK_STATUS(PSD_ECONFIG, psd_document_read(path, PSD_DOCUMENT_AUTO, NET, &document));
     CHECK(!document && strstr(psd_error(), "net.caffemodel is empty"));
 }
 
@@ -108,7 +108,7 @@ static void check_refused(psd_status expected, const char *path, const char *bef
     struct psd_document *document = NULL;
     char sentence[300];
 
-    CHECK_STATUS(expected, psd_document_read(path, PSD_FORM_AUTO, NULL, &document));
+    CHECK_STATUS(expected, psd_document_read(path, PSD_DOCUMENT_AUTO, NULL, &document));
     CHECK(!document);
     snprintf(sentence, sizeof sentence, "%s%s%s", before, path, after);
     CHECK_TEXT(sentence, psd_error());
@@ -143,12 +143,12 @@ static void the_form_of_a_written_file_follows_its_name(void)
     struct psd_document *document = net_of(text);
     static const struct {
         const char *name;
-        enum psd_form form;
+        enum psd_document_form form;
         bool is_text;
     } cases[] = {
-        {"net.prototxt", PSD_FORM_AUTO, true},   {"net.caffemodel", PSD_FORM_AUTO, false},
-        {"other", PSD_FORM_AUTO, true},          {"other", PSD_FORM_BINARY, false},
-        {"net.caffemodel", PSD_FORM_TEXT, true},
+        {"net.prototxt", PSD_DOCUMENT_AUTO, true},   {"net.caffemodel", PSD_DOCUMENT_AUTO, false},
+        {"other", PSD_DOCUMENT_AUTO, true},          {"other", PSD_DOCUMENT_BINARY, false},
+        {"net.caffemodel", PSD_DOCUMENT_TEXT, true},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -166,18 +166,18 @@ static void a_document_that_cannot_be_written_leaves_the_old_file(void)
     const char *path = put("other", "old", 3);
 
     ((Caffe__Datum *)document->root)->data.len = (size_t)3 << 30;
-    CHECK_STATUS(PSD_ENOSUP, psd_document_write(document, PSD_FORM_BINARY, NULL, path));
+    CHECK_STATUS(PSD_ENOSUP, psd_document_write(document, PSD_DOCUMENT_BINARY, NULL, path));
     CHECK(holds(path, "old", 3));
-    CHECK_STATUS(PSD_ECONFIG,
-                 psd_document_write(document, PSD_FORM_TEXT, NULL, test_path("none/net.prototxt")));
+    CHECK_STATUS(PSD_ECONFIG, psd_document_write(document, PSD_DOCUMENT_TEXT, NULL,
+                                                 test_path("none/net.prototxt")));
     psd_document_destroy(document);
 }
 
 static void the_forms_have_names(void)
 {
-    CHECK_TEXT("auto", psd_form_names[PSD_FORM_AUTO]);
-    CHECK_TEXT("text", psd_form_names[PSD_FORM_TEXT]);
-    CHECK_TEXT("binary", psd_form_names[PSD_FORM_BINARY]);
+    CHECK_TEXT("auto", psd_form_names[PSD_DOCUMENT_AUTO]);
+    CHECK_TEXT("text", psd_form_names[PSD_DOCUMENT_TEXT]);
+    CHECK_TEXT("binary", psd_form_names[PSD_DOCUMENT_BINARY]);
     CHECK(!psd_form_names[3]);
 }
 
@@ -191,7 +191,7 @@ static void every_failed_allocation_is_survived(void)
         for (long n = 0; failed; n++) {
             struct psd_document *document = NULL;
             psd_alloc_fail_at(n);
-            psd_status status = psd_document_read(sources[i], PSD_FORM_AUTO, NULL, &document);
+            psd_status status = psd_document_read(sources[i], PSD_DOCUMENT_AUTO, NULL, &document);
             failed = psd_alloc_fail_at(-1);
             CHECK_STATUS(failed ? PSD_ENOMEM : PSD_OK, status);
             CHECK(failed == (document == NULL));

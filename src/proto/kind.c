@@ -44,29 +44,29 @@ static bool has_binary(const char *head, size_t length)
     return false;
 }
 
-enum psd_form psd_kind_form_of_name(const char *path)
+enum psd_document_form psd_kind_form_of_name(const char *path)
 {
     static const char *const text[] = {".prototxt", ".pbtxt", ".txt"};
     static const char *const binary[] = {".caffemodel", ".solverstate", ".binaryproto", ".pb"};
 
     for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
         if (ends_in(path, text[i]))
-            return PSD_FORM_TEXT;
+            return PSD_DOCUMENT_TEXT;
     }
     for (size_t i = 0; i < sizeof binary / sizeof *binary; i++) {
         if (ends_in(path, binary[i]))
-            return PSD_FORM_BINARY;
+            return PSD_DOCUMENT_BINARY;
     }
-    return PSD_FORM_AUTO;
+    return PSD_DOCUMENT_AUTO;
 }
 
-enum psd_form psd_kind_form(const char *path, const char *head, size_t length)
+enum psd_document_form psd_kind_form(const char *path, const char *head, size_t length)
 {
-    enum psd_form form = psd_kind_form_of_name(path);
+    enum psd_document_form form = psd_kind_form_of_name(path);
 
-    if (form != PSD_FORM_AUTO)
+    if (form != PSD_DOCUMENT_AUTO)
         return form;
-    return has_binary(head, length) ? PSD_FORM_BINARY : PSD_FORM_TEXT;
+    return has_binary(head, length) ? PSD_DOCUMENT_BINARY : PSD_DOCUMENT_TEXT;
 }
 
 /* How many fields at the top level of a text are fields of the type: names before : or {. */
@@ -90,15 +90,15 @@ static size_t text_fit(const ProtobufCMessageDescriptor *type, const char *head,
     return fits;
 }
 
-const ProtobufCMessageDescriptor *psd_kind_guess(enum psd_form form, const char *head,
+const ProtobufCMessageDescriptor *psd_kind_guess(enum psd_document_form form, const char *head,
                                                  size_t length)
 {
     const ProtobufCMessageDescriptor *best = psd_kinds[0];
     size_t most = 0;
 
     for (size_t i = 0; psd_kinds[i]; i++) {
-        size_t fits = form == PSD_FORM_BINARY ? psd_wire_fit(psd_kinds[i], head, length)
-                                              : text_fit(psd_kinds[i], head, length);
+        size_t fits = form == PSD_DOCUMENT_BINARY ? psd_wire_fit(psd_kinds[i], head, length)
+                                                  : text_fit(psd_kinds[i], head, length);
         if (fits > most) {
             most = fits;
             best = psd_kinds[i];

@@ -18,13 +18,13 @@ extern const ProtobufCMessageDescriptor *const psd_kinds[];
 const ProtobufCMessageDescriptor *psd_kind_find(const char *name);
 
 /* The form that a file's name asks for; AUTO when it asks for none. */
-enum psd_form psd_kind_form_of_name(const char *path);
+enum psd_document_form psd_kind_form_of_name(const char *path);
 
 /* The form of a file with this name that starts with these bytes. */
-enum psd_form psd_kind_form(const char *path, const char *head, size_t length);
+enum psd_document_form psd_kind_form(const char *path, const char *head, size_t length);
 
 /* The message that fits the start of a file best. */
-const ProtobufCMessageDescriptor *psd_kind_guess(enum psd_form form, const char *head,
+const ProtobufCMessageDescriptor *psd_kind_guess(enum psd_document_form form, const char *head,
                                                  size_t length);
 
 #endif

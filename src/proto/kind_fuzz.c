@@ -29,12 +29,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *head = nul + 1;
     size_t length = size - (size_t)(head - path);
     bool ends_in_txt = nul - path >= 4 && memcmp(nul - 4, ".txt", 4) == 0;
-    enum psd_form form = psd_kind_form(path, head, length);
+    enum psd_document_form form = psd_kind_form(path, head, length);
 
-    if (form == PSD_FORM_AUTO || (ends_in_txt && form != PSD_FORM_TEXT))
+    if (form == PSD_DOCUMENT_AUTO || (ends_in_txt && form != PSD_DOCUMENT_TEXT))
         abort();
     psd_kind_find(path);
-    expect_kind(psd_kind_guess(PSD_FORM_TEXT, head, length));
-    expect_kind(psd_kind_guess(PSD_FORM_BINARY, head, length));
+    expect_kind(psd_kind_guess(PSD_DOCUMENT_TEXT, head, length));
+    expect_kind(psd_kind_guess(PSD_DOCUMENT_BINARY, head, length));
     return 0;
 }

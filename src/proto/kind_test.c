@@ -7,20 +7,20 @@ static void the_form_follows_the_name_then_the_bytes(void)
     static const struct {
         const char *path, *head;
         size_t length;
-        enum psd_form form;
+        enum psd_document_form form;
     } cases[] = {
-        {"lenet.prototxt", "\x0a\x01", 2, PSD_FORM_TEXT},
-        {"lenet.pbtxt", "", 0, PSD_FORM_TEXT},
-        {"lenet.txt", "", 0, PSD_FORM_TEXT},
-        {"lenet.caffemodel", "name: 'x'", 9, PSD_FORM_BINARY},
-        {"lenet_iter_10.solverstate", "", 0, PSD_FORM_BINARY},
-        {"mean.binaryproto", "", 0, PSD_FORM_BINARY},
-        {"x.pb", NULL, 0, PSD_FORM_BINARY},
-        {"-", "name: 'caf\xc3\xa9'\r\n\t", 16, PSD_FORM_TEXT},
-        {"-", "\x0a\x01x", 3, PSD_FORM_BINARY},
-        {"net", "", 0, PSD_FORM_TEXT},
-        {"prototxt", "\x01", 1, PSD_FORM_BINARY},
-        {"", NULL, 0, PSD_FORM_TEXT},
+        {"lenet.prototxt", "\x0a\x01", 2, PSD_DOCUMENT_TEXT},
+        {"lenet.pbtxt", "", 0, PSD_DOCUMENT_TEXT},
+        {"lenet.txt", "", 0, PSD_DOCUMENT_TEXT},
+        {"lenet.caffemodel", "name: 'x'", 9, PSD_DOCUMENT_BINARY},
+        {"lenet_iter_10.solverstate", "", 0, PSD_DOCUMENT_BINARY},
+        {"mean.binaryproto", "", 0, PSD_DOCUMENT_BINARY},
+        {"x.pb", NULL, 0, PSD_DOCUMENT_BINARY},
+        {"-", "name: 'caf\xc3\xa9'\r\n\t", 16, PSD_DOCUMENT_TEXT},
+        {"-", "\x0a\x01x", 3, PSD_DOCUMENT_BINARY},
+        {"net", "", 0, PSD_DOCUMENT_TEXT},
+        {"prototxt", "\x01", 1, PSD_DOCUMENT_BINARY},
+        {"", NULL, 0, PSD_DOCUMENT_TEXT},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -31,10 +31,10 @@ static void the_form_follows_the_name_then_the_bytes(void)
 
 static void a_name_may_ask_for_no_form(void)
 {
-    CHECK(psd_kind_form_of_name("lenet.prototxt") == PSD_FORM_TEXT);
-    CHECK(psd_kind_form_of_name("lenet.caffemodel") == PSD_FORM_BINARY);
-    CHECK(psd_kind_form_of_name("lenet") == PSD_FORM_AUTO);
-    CHECK(psd_kind_form_of_name("-") == PSD_FORM_AUTO);
+    CHECK(psd_kind_form_of_name("lenet.prototxt") == PSD_DOCUMENT_TEXT);
+    CHECK(psd_kind_form_of_name("lenet.caffemodel") == PSD_DOCUMENT_BINARY);
+    CHECK(psd_kind_form_of_name("lenet") == PSD_DOCUMENT_AUTO);
+    CHECK(psd_kind_form_of_name("-") == PSD_DOCUMENT_AUTO);
 }
 
 static void a_kind_is_found_by_its_name(void)
@@ -66,7 +66,8 @@ static void a_text_is_what_knows_most_of_its_fields(void)
 {
     for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) {
         const char *text = examples[i].text;
-        CHECK_TEXT(examples[i].name, psd_kind_guess(PSD_FORM_TEXT, text, strlen(text))->short_name);
+        CHECK_TEXT(examples[i].name,
+                   psd_kind_guess(PSD_DOCUMENT_TEXT, text, strlen(text))->short_name);
     }
 }
 
@@ -78,7 +79,7 @@ static void bytes_are_what_knows_most_of_their_fields(void)
         struct written bytes = written_wire(document->root);
         fprintf(stderr, "    %s\n", examples[i].text);
         CHECK_TEXT(examples[i].name,
-                   psd_kind_guess(PSD_FORM_BINARY, bytes.data, bytes.size)->short_name);
+                   psd_kind_guess(PSD_DOCUMENT_BINARY, bytes.data, bytes.size)->short_name);
         free(bytes.data);
         psd_document_destroy(document);
     }
@@ -86,10 +87,10 @@ static void bytes_are_what_knows_most_of_their_fields(void)
 
 static void what_fits_nothing_is_taken_for_a_net(void)
 {
-    CHECK(psd_kind_guess(PSD_FORM_TEXT, "", 0) == NET);
-    CHECK(psd_kind_guess(PSD_FORM_TEXT, "quux: 1", 7) == NET);
-    CHECK(psd_kind_guess(PSD_FORM_BINARY, "\xff\xff", 2) == NET);
-    CHECK(psd_kind_guess(PSD_FORM_BINARY, NULL, 0) == NET);
+    CHECK(psd_kind_guess(PSD_DOCUMENT_TEXT, "", 0) == NET);
+    CHECK(psd_kind_guess(PSD_DOCUMENT_TEXT, "quux: 1", 7) == NET);
+    CHECK(psd_kind_guess(PSD_DOCUMENT_BINARY, "\xff\xff", 2) == NET);
+    CHECK(psd_kind_guess(PSD_DOCUMENT_BINARY, NULL, 0) == NET);
 }
 
 int main(int argc, char **argv)

@@ -51,7 +51,7 @@ static void expect_text(struct psd_document *again, const struct written *text)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *bytes = (const char *)data;
-    const ProtobufCMessageDescriptor *type = psd_kind_guess(PSD_FORM_TEXT, bytes, size);
+    const ProtobufCMessageDescriptor *type = psd_kind_guess(PSD_DOCUMENT_TEXT, bytes, size);
     struct psd_document *document = empty(type, size);
 
     if (psd_text_read(document, bytes, size) == PSD_OK) {

@@ -266,7 +266,7 @@ psd_status psd_upgrade_read(const char *path, const ProtobufCMessageDescriptor *
     struct psd_document *document = NULL;
     struct psd_upgrade upgrade;
 
-    PSD_TRY(psd_document_read(path, PSD_FORM_AUTO, type, &document));
+    PSD_TRY(psd_document_read(path, PSD_DOCUMENT_AUTO, type, &document));
     psd_upgrade_init(&upgrade, document);
     psd_status status =
         is_net ? psd_upgrade_net(document, &upgrade) : psd_upgrade_solver(document, &upgrade);

@@ -13,7 +13,8 @@ static const ProtobufCMessageDescriptor *const solver = &caffe__solver_parameter
 
 /* Reads a document; NULL when it is refused. */
 static struct psd_document *read_document(const ProtobufCMessageDescriptor *type,
-                                          enum psd_form form, const char *data, size_t size)
+                                          enum psd_document_form form, const char *data,
+                                          size_t size)
 {
     struct psd_document *document = NULL;
     struct psd_bytes bytes;
@@ -21,8 +22,8 @@ static struct psd_document *read_document(const ProtobufCMessageDescriptor *type
     if (psd_document_create(type, "fuzz", size, &document) != PSD_OK)
         abort();
     psd_bytes_init_memory(&bytes, "fuzz", data, size);
-    psd_status status = form == PSD_FORM_TEXT ? psd_text_read(document, data, size)
-                                              : psd_wire_read(document, &bytes);
+    psd_status status = form == PSD_DOCUMENT_TEXT ? psd_text_read(document, data, size)
+                                                  : psd_wire_read(document, &bytes);
     if (status == PSD_OK)
         return document;
     psd_document_destroy(document);
@@ -41,7 +42,7 @@ static psd_status upgrade(struct psd_document *document, unsigned *done)
 }
 
 /* Reads what was written of an upgraded document, and sees that it is the same and up to date. */
-static void read_again(const struct psd_document *document, enum psd_form form,
+static void read_again(const struct psd_document *document, enum psd_document_form form,
                        const struct written *written)
 {
     struct psd_document *again =
@@ -51,8 +52,8 @@ static void read_again(const struct psd_document *document, enum psd_form form,
     if (!again || upgrade(again, &done) != PSD_OK || done)
         abort();
     struct written other =
-        form == PSD_FORM_TEXT ? written_text(again->root) : written_wire(again->root);
-    bool lost = form == PSD_FORM_TEXT && written_has_unknown(document->root, false);
+        form == PSD_DOCUMENT_TEXT ? written_text(again->root) : written_wire(again->root);
+    bool lost = form == PSD_DOCUMENT_TEXT && written_has_unknown(document->root, false);
     if (!lost && !written_equal(written, &other))
         abort();
     written_fini(&other);
@@ -62,7 +63,7 @@ static void read_again(const struct psd_document *document, enum psd_form form,
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *bytes = (const char *)data;
-    enum psd_form form = psd_kind_form("", bytes, size);
+    enum psd_document_form form = psd_kind_form("", bytes, size);
     const ProtobufCMessageDescriptor *type = psd_kind_guess(form, bytes, size);
     unsigned done;
 
@@ -73,8 +74,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     if (upgrade(document, &done) == PSD_OK) {
         struct written text = written_text(document->root), wire = written_wire(document->root);
-        read_again(document, PSD_FORM_TEXT, &text);
-        read_again(document, PSD_FORM_BINARY, &wire);
+        read_again(document, PSD_DOCUMENT_TEXT, &text);
+        read_again(document, PSD_DOCUMENT_BINARY, &wire);
         written_fini(&text);
         written_fini(&wire);
     } else if (!*psd_error()) {
