@@ -47,14 +47,15 @@ SOVERSION := $(basename $(VERSION))
 
 # --- flags ---------------------------------------------------------------------------------------
 # Results are part of the contract, to the bit: -ffp-contract=off is in, -ffast-math stays out.
+# -fno-math-errno changes none: a root of a negative number sets no errno, so that roots vectorize.
 WARN := -Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wdouble-promotion -Wshadow \
         -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla -Wformat=2 -Wcast-qual \
         -Wwrite-strings $(WERROR)
 SANITIZE := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 FORTIFY  := $(if $(SAN)$(findstring FORTIFY,$(CFLAGS) $(CPPFLAGS)),,\
             $(if $(filter -O1 -O2 -O3 -Os,$(OPT)),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
-BASE := -std=c17 $(OPT) -ffp-contract=off -D_GNU_SOURCE -fvisibility=hidden -fPIC -pthread \
-        -fstack-protector-strong $(FORTIFY) $(SANITIZE)
+BASE := -std=c17 $(OPT) -ffp-contract=off -fno-math-errno -D_GNU_SOURCE -fvisibility=hidden -fPIC \
+        -pthread -fstack-protector-strong $(FORTIFY) $(SANITIZE)
 ROOMS  := -Iinclude -Isrc -Itests -isystem $(GEN)
 LINK   := -pthread $(SANITIZE) -Wl,--as-needed,-z,relro,-z,now
 SHARED := -shared $(if $(SAN),,-Wl,-z,defs) -Wl,--version-script=$(GEN)/exports.map
@@ -77,8 +78,9 @@ endif
 
 # --- what there is -------------------------------------------------------------------------------
 COMM_ROOMS := comm $(shell sed -n 's/^comm://p' src/LAYERS)
+X86_ONLY  := $(wildcard src/ops/simd/*.c src/math/product/avx*.c)
 WITHOUT   := $(foreach part,$(ABSENT),$(wildcard src/*/$(call name,$(part))/*.c)) \
-             $(if $(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null || echo x86_64)),,$(wildcard src/ops/simd/*.c))
+             $(if $(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null || echo x86_64)),,$(X86_ONLY))
 INSIDE    := $(filter-out $(WITHOUT),$(wildcard src/*/*.c src/*/*/*.c))
 SOURCES   := $(filter-out %_test.c %_fuzz.c,$(INSIDE))
 GENERATED := $(patsubst src/%.proto,$(GEN)/%.pb-c.c,$(wildcard src/*/*.proto))

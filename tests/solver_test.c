@@ -13,6 +13,7 @@
 static const char *const cases[] = {
     "sgd_plain", "sgd_momentum", "sgd_mom_l1", "sgd_mom_l2", "sgd_clip",      "sgd_itersize2",
     "sgd_exp",   "sgd_inv",      "sgd_poly",   "sgd_step",   "sgd_multistep", "sgd_sigmoid",
+    "nesterov",  "adagrad",      "rmsprop",    "adadelta",   "adam",
 };
 enum { CASES = sizeof cases / sizeof *cases, SAMPLES = 24, TWO_THREADS = 2 };
 
@@ -90,7 +91,7 @@ static void check_near(const float *ours, size_t count)
         largest = fmaxf(largest, fabsf(theirs[i]));
         worst = fmaxf(worst, fabsf(theirs[i] - ours[i]));
     }
-    if (!(worst <= 1e-5f * fmaxf(largest, 0.1f)))
+    if (!(worst <= 1e-5f * largest))
         TEST_FAIL("%s: differs by %g, the largest is %g", path, (double)worst, (double)largest);
     free(theirs);
 }
@@ -105,6 +106,7 @@ static void check_state(const struct psd_solver *solver, const char *name)
         check_near(psd_blob_values(blob), blob->count);
     }
     CHECK(solver->net->n_params == 4);
+    CHECK(solver->n_history == (size_t)4 * solver->rule->states);
     for (size_t i = 0; i < solver->n_history; i++) {
         size_t count = solver->net->params[i % 4]->blob.count;
         fixture("solvers/%s/it%lld_hist%zu.bin", name, iteration, i);

@@ -496,6 +496,14 @@ static void mistakes_are_one_sentence(void)
          "net.prototxt && $POSEIDON train -solver solver.prototxt -weights s_iter_1.caffemodel",
          "s_iter_1.caffemodel: parameter 0 of layer conv1: "},
         {1, "$POSEIDON train -solver solver.prototxt -snapshot net.prototxt", "net.prototxt"},
+        {1, "echo 'type: \"Adma\"' >>solver.prototxt; $POSEIDON train -solver solver.prototxt",
+         "solver.prototxt:12:1: type is \"SGD\", \"Nesterov\", "},
+        {1, "echo 'type: \"AdaGrad\"' >>solver.prototxt; $POSEIDON train -solver solver.prototxt",
+         "solver.prototxt:6:1: AdaGrad and RMSProp have no momentum; leave it out\n"},
+        {1,
+         "sed -i 's/^momentum.*/type: \"RMSProp\" rms_decay: 1/' solver.prototxt; "
+         "$POSEIDON train -solver solver.prototxt",
+         "solver.prototxt:6:17: rms_decay is at least 0 and less than 1\n"},
         {1,
          "$POSEIDON train -solver solver.prototxt && "
          "$POSEIDON train -solver solver.prototxt -snapshot s_iter_1.caffemodel",

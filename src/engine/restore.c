@@ -113,7 +113,8 @@ static psd_status load_caffe_state(struct psd_solver *solver, const char *path)
 {
     struct psd_document *document = NULL;
 
-    PSD_TRY(psd_document_read(path, PSD_FORM_BINARY, &caffe__solver_state__descriptor, &document));
+    PSD_TRY(
+        psd_document_read(path, PSD_DOCUMENT_BINARY, &caffe__solver_state__descriptor, &document));
     const Caffe__SolverState *state = (const Caffe__SolverState *)document->root;
     psd_status status = check_state(solver, state, path);
     if (status == PSD_OK && state->learned_net)
@@ -196,7 +197,7 @@ static psd_status load_own_state(struct psd_solver *solver, const char *path)
 
     if (access(path, F_OK) != 0)
         return seek_iteration(solver);
-    PSD_TRY(psd_document_read(path, PSD_FORM_BINARY, &psd__state__descriptor, &document));
+    PSD_TRY(psd_document_read(path, PSD_DOCUMENT_BINARY, &psd__state__descriptor, &document));
     psd_status status = take_own_state(solver, (const Psd__State *)document->root, path);
     psd_document_destroy(document);
     return status;

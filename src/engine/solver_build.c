@@ -214,18 +214,30 @@ static void warn(const struct psd_solver *solver)
                         document->path);
 }
 
+static psd_status choose_rule(struct psd_solver *solver)
+{
+    const Caffe__SolverParameter *p = solver->param;
+    const char *type = p->type ? p->type : "SGD";
+    bool rms = strcmp(type, "RMSProp") == 0;
+
+    solver->rule = psd_rules_find(type);
+    if (!solver->rule)
+        return fail(solver, "type",
+                    "type is \"SGD\", \"Nesterov\", \"AdaGrad\", \"RMSProp\", \"AdaDelta\" or "
+                    "\"Adam\"");
+    if (p->momentum != 0 && (rms || strcmp(type, "AdaGrad") == 0))
+        return fail(solver, "momentum", "AdaGrad and RMSProp have no momentum; leave it out");
+    if (rms && !(p->rms_decay >= 0 && p->rms_decay < 1))
+        return fail(solver, "rms_decay", "rms_decay is at least 0 and less than 1");
+    return PSD_OK;
+}
+
 static psd_status check(struct psd_solver *solver)
 {
     const Caffe__SolverParameter *p = solver->param;
     const char *regularization = p->regularization_type ? p->regularization_type : "L2";
 
-    solver->rule = psd_rules_find(p->type ? p->type : "SGD");
-    if (!solver->rule) {
-        char sentence[300];
-        snprintf(sentence, sizeof sentence, "there is no solver of the type \"%.200s\" yet",
-                 p->type);
-        return fail(solver, "type", sentence);
-    }
+    PSD_TRY(choose_rule(solver));
     if (psd_rate_check(p) != PSD_OK) {
         char sentence[300];
         snprintf(sentence, sizeof sentence, "%.299s", psd_error());

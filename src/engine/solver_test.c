@@ -170,7 +170,9 @@ static void solvers_that_cannot_be_are_refused(void)
          "test.prototxt:1:1: several training nets are given; keep one of net, net_param, "
          "train_net, train_net_param"},
         {"net: 'a' lr_policy: 'fixed' type: 'Quux'",
-         "test.prototxt:1:29: there is no solver of the type \"Quux\" yet"},
+         "test.prototxt:1:29: type is \"SGD\", \"Nesterov\", \"AdaGrad\", \"RMSProp\", "
+         "\"AdaDelta\" or "
+         "\"Adam\""},
         {"net: 'a' lr_policy: 'fixed' iter_size: 0", "test.prototxt:1:29: iter_size is at least 1"},
         {"net: 'a' lr_policy: 'fixed' average_loss: 0",
          "test.prototxt:1:29: average_loss is at least 1"},

@@ -3,7 +3,15 @@
 
 #include <string.h>
 
-const struct psd_rule *const psd_rules[] = {&psd_rule_sgd, NULL};
+const struct psd_rule *const psd_rules[] = {
+    &psd_rule_sgd,
+    &psd_rule_nesterov,
+    &psd_rule_adagrad,
+    &psd_rule_rmsprop,
+    &psd_rule_adadelta,
+    &psd_rule_adam,
+    NULL,
+};
 
 const struct psd_rule *psd_rules_find(const char *name)
 {

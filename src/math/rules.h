@@ -28,7 +28,8 @@ struct psd_rule {
     const char *name; /* "SGD", as solvers write it */
     unsigned states;  /* values it keeps for each value of the parameter */
 
-    /* Updates n values in place; state[i] points to n values of state i, all zero at first. */
+    /* Updates n values in place; state[i] points to n values of state i, all zero at first, in the
+     * order of Caffe's history. */
     void (*apply)(const struct psd_rule_step *step, size_t n, float *value, const float *gradient,
                   float *const *state);
 };
@@ -39,6 +40,7 @@ const struct psd_rule *psd_rules_find(const char *name);
 /* All of them; ends with NULL. */
 extern const struct psd_rule *const psd_rules[];
 
-extern const struct psd_rule psd_rule_sgd;
+extern const struct psd_rule psd_rule_sgd, psd_rule_nesterov, psd_rule_adagrad, psd_rule_rmsprop,
+    psd_rule_adadelta, psd_rule_adam;
 
 #endif

@@ -16,17 +16,115 @@ static bool same_bits(const void *a, const void *b, size_t size)
     return memcmp(a, b, size) == 0;
 }
 
-static void sgd_follows_its_formula(void)
+/* --- formulas, in double --------------------------------------------------------------------- */
+
+/* What is subtracted from a value, with the new states in h. */
+typedef double formula(const struct psd_rule_step *s, double g, double h[2]);
+
+static double sgd(const struct psd_rule_step *s, double g, double h[2])
+{
+    return h[0] = (double)s->momentum * h[0] + (double)s->rate * g;
+}
+
+static double nesterov(const struct psd_rule_step *s, double g, double h[2])
+{
+    double old = h[0], now = sgd(s, g, h);
+
+    return now + (double)s->momentum * (now - old);
+}
+
+static double adagrad(const struct psd_rule_step *s, double g, double h[2])
+{
+    h[0] += g * g;
+    return (double)s->rate * g / (sqrt(h[0]) + (double)s->delta);
+}
+
+/* A mean that forgets. */
+static double mean(double keep, double old, double now)
+{
+    return keep * old + (1 - keep) * now;
+}
+
+static double rmsprop(const struct psd_rule_step *s, double g, double h[2])
+{
+    h[0] = mean((double)s->rms_decay, h[0], g * g);
+    return (double)s->rate * g / (sqrt(h[0]) + (double)s->delta);
+}
+
+static double adadelta(const struct psd_rule_step *s, double g, double h[2])
+{
+    h[0] = mean((double)s->momentum, h[0], g * g);
+    double d = g * sqrt(((double)s->delta + h[1]) / ((double)s->delta + h[0]));
+    h[1] = mean((double)s->momentum, h[1], d * d);
+    return (double)s->rate * d;
+}
+
+static double adam(const struct psd_rule_step *s, double g, double h[2])
+{
+    double t = (double)s->iteration + 1;
+    double first = 1 - pow((double)s->momentum, t), second = 1 - pow((double)s->momentum2, t);
+
+    h[0] = mean((double)s->momentum, h[0], g);
+    h[1] = mean((double)s->momentum2, h[1], g * g);
+    return (double)s->rate * sqrt(second) / first * h[0] / (sqrt(h[1]) + (double)s->delta);
+}
+
+static const struct {
+    const char *name;
+    unsigned states;
+    formula *change;
+} formulas[] = {{"SGD", 1, sgd},         {"Nesterov", 1, nesterov}, {"AdaGrad", 1, adagrad},
+                {"RMSProp", 1, rmsprop}, {"AdaDelta", 2, adadelta}, {"Adam", 2, adam}};
+enum { RULES = sizeof formulas / sizeof *formulas };
+
+/* One value over many iterations, with a gradient that changes its size and sign. */
+static void follow(const struct psd_rule *rule, formula *change, bool l1)
+{
+    struct psd_rule_step step = {.rate = 0.1f,
+                                 .decay = 0.01f,
+                                 .l1 = l1,
+                                 .scale = 0.5f,
+                                 .momentum = 0.9f,
+                                 .momentum2 = 0.99f,
+                                 .delta = 1e-4f,
+                                 .rms_decay = 0.95f};
+    float value = 2, gradient, first = 0, second = 0;
+    double exact = 2, h[2] = {0, 0};
+
+    for (step.iteration = 0; step.iteration < 1000; step.iteration++) {
+        gradient = (float)((int)(step.iteration * 7 % 13) - 5);
+        rule->apply(&step, 1, &value, &gradient, (float *[]){&first, &second});
+        double decay = l1 ? (double)((exact > 0) - (exact < 0)) : exact;
+        double g = 0.5 * (double)gradient + (double)step.decay * decay;
+        exact -= change(&step, g, h);
+        CHECK_NEAR(value, exact, 1e-4 * fmax(1, fabs(exact)));
+        CHECK_NEAR(first, h[0], 1e-5 * fmax(1, fabs(h[0])));
+        CHECK_NEAR(second, h[1], 1e-5 * fmax(1, fabs(h[1])));
+    }
+}
+
+static void every_rule_follows_its_formula(void)
+{
+    for (size_t i = 0; i < RULES; i++) {
+        const struct psd_rule *rule = psd_rules_find(formulas[i].name);
+        CHECK(rule && rule->states == formulas[i].states);
+        follow(rule, formulas[i].change, false);
+        follow(rule, formulas[i].change, true);
+    }
+    CHECK(!psd_rules[RULES]);
+}
+
+/* --- one step ---------------------------------------------------------------------------------- */
+
+static void adam_starts_at_full_speed(void)
 {
     struct psd_rule_step step = {
-        .rate = 0.1f, .decay = 0.01f, .scale = 0.5f, .momentum = 0.9f, .iteration = 3};
-    float value = 2, gradient = 4, history = 1;
-    float *state[] = {&history};
+        .rate = 0.25f, .scale = 1, .momentum = 0.9f, .momentum2 = 0.999f, .delta = 1e-8f};
+    float value[] = {1, 1}, gradient[] = {3, -0.01f}, m[2] = {0}, v[2] = {0};
 
-    psd_rule_sgd.apply(&step, 1, &value, &gradient, state);
-    float g = 4 * 0.5f + 0.01f * 2;
-    CHECK_NEAR(history, 0.9f * 1 + 0.1f * g, 1e-6);
-    CHECK_NEAR(value, 2 - (0.9f + 0.1f * g), 1e-6);
+    psd_rule_adam.apply(&step, 2, value, gradient, (float *[]){m, v});
+    CHECK_NEAR(value[0], 0.75, 1e-6);
+    CHECK_NEAR(value[1], 1.25, 1e-4);
 }
 
 static void l1_decays_by_sign(void)
@@ -43,7 +141,7 @@ static void l1_decays_by_sign(void)
 
 static void every_rule_gives_the_same_bits_in_any_pieces(void)
 {
-    static float whole[N], pieces[N], gradient[N], state[2][4][N];
+    static float whole[N], pieces[N], gradient[N], state[2][2][N];
     struct psd_rule_step step = {.rate = 0.1f,
                                  .decay = 0.0005f,
                                  .scale = 1,
@@ -58,12 +156,11 @@ static void every_rule_gives_the_same_bits_in_any_pieces(void)
         fill(gradient, 0.003f);
         memset(state, 0, sizeof state);
         for (step.iteration = 0; step.iteration < 3; step.iteration++) {
-            float *all[] = {state[0][0], state[0][1], state[0][2], state[0][3]};
+            float *all[] = {state[0][0], state[0][1]};
             psd_rules[r]->apply(&step, N, whole, gradient, all);
             for (size_t at = 0, n = 1; at < N; at += n, n = n * 3 % 97 + 1) {
                 n = at + n > N ? N - at : n;
-                float *part[] = {state[1][0] + at, state[1][1] + at, state[1][2] + at,
-                                 state[1][3] + at};
+                float *part[] = {state[1][0] + at, state[1][1] + at};
                 psd_rules[r]->apply(&step, n, pieces + at, gradient + at, part);
             }
         }
@@ -75,12 +172,15 @@ static void every_rule_gives_the_same_bits_in_any_pieces(void)
 static void rules_are_found_by_name(void)
 {
     CHECK(psd_rules_find("SGD") == &psd_rule_sgd);
+    CHECK(psd_rules_find("AdaDelta") == &psd_rule_adadelta);
     CHECK(!psd_rules_find("sgd"));
+    CHECK(!psd_rules_find("Ada"));
 }
 
 int main(int argc, char **argv)
 {
-    RUN(sgd_follows_its_formula)
+    RUN(every_rule_follows_its_formula)
+    RUN(adam_starts_at_full_speed)
     RUN(l1_decays_by_sign)
     RUN(every_rule_gives_the_same_bits_in_any_pieces)
     RUN(rules_are_found_by_name)

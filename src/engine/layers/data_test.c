@@ -11,7 +11,7 @@ static struct lab lab_from(const char *name, Caffe__Phase phase)
 
     CHECK(lab_open(&lab, NULL, 1));
     snprintf(path, sizeof path, FOLDER "%s/net.prototxt", name);
-    CHECK_OK(psd_document_read(path, PSD_FORM_AUTO, NET, &lab.document));
+    CHECK_OK(psd_document_read(path, PSD_DOCUMENT_AUTO, NET, &lab.document));
     CHECK_OK(lab_build(&lab, &(struct psd_net_options){.phase = phase}));
     return lab;
 }
