@@ -1,0 +1,126 @@
+/* inproc.c - frames between loops of one process: no bytes on any wire, the rules of one.
+ *
+ *     loop A                                     loop B
+ *     send ---> [ incoming of B's end ] -------> place; the payload goes straight from A's memory
+ *     sent <--- [ returned to A's end ] <------- arrived          to B's, on B's thread
+ *
+ * An endpoint belongs to its loop, and so do its ends of connections; what the two sides share is in
+ * pair.h, names in registry.h, and what a side hears in hear.c. A connection has one stream. */
+#include "base/alloc.h"
+#include "base/status.h"
+#include "net/inproc/pair.h"
+
+#include <string.h>
+
+static psd_status open_endpoint(const struct psd_endpoint_options *options,
+                                struct psd_endpoint **out)
+{
+    if (!options->loop)
+        return psd_fail(PSD_EINVAL, "an endpoint inside the process needs a loop");
+    if (!options->address || !*options->address)
+        return psd_fail(PSD_ECONFIG, "an endpoint needs an address, such as inproc://a");
+    PSD_ON_LOOP(options->loop);
+    size_t length = strlen(options->address) + 1;
+    struct psd_endpoint *endpoint = psd_alloc_zero(1, sizeof *endpoint + length);
+    if (!endpoint)
+        return PSD_ENOMEM;
+    endpoint->loop = options->loop;
+    endpoint->handler = options->handler;
+    endpoint->user = options->user;
+    memcpy(endpoint->address, options->address, length);
+    psd_list_init(&endpoint->ends);
+    psd_status status = psd_inproc_register(endpoint);
+    if (status == PSD_OK)
+        *out = endpoint;
+    else
+        psd_alloc_free(endpoint);
+    return status;
+}
+
+/* Asks whoever has the name; in a moment they hear that, or we hear that there is nobody.
+ * PSD_ENOMEM: nobody hears anything. */
+static psd_status ask(struct psd_inproc_pair *pair)
+{
+    psd_inproc_registry_lock(); /* the loop that is found cannot end before we have posted to it */
+    const struct psd_endpoint *listener = psd_inproc_find(pair->address[1]);
+    psd_inproc_pair_lock(pair);
+    if (listener) {
+        pair->ends[1].loop = listener->loop;
+        psd_inproc_wake(&pair->ends[1]);
+    } else {
+        psd_inproc_pair_break(pair, PSD_REASON_NOBODY);
+    }
+    bool is_hopeless = pair->is_broken && !pair->ends[0].is_posted;
+    psd_inproc_pair_unlock(pair);
+    psd_inproc_registry_unlock();
+    return is_hopeless ? PSD_ENOMEM : PSD_OK;
+}
+
+static psd_status connect_to(struct psd_endpoint *endpoint, const char *address,
+                             struct psd_conn **out)
+{
+    struct psd_inproc_pair *pair = NULL;
+
+    PSD_ON_LOOP(endpoint->loop);
+    PSD_TRY(psd_inproc_pair_create(endpoint->address, address, &pair));
+    struct psd_inproc_end *end = &pair->ends[0];
+    end->state = PSD_INPROC_ASKING;
+    end->endpoint = endpoint;
+    end->loop = endpoint->loop;
+    psd_list_push_back(&endpoint->ends, &end->link);
+    psd_status status = ask(pair);
+    if (status == PSD_OK)
+        *out = &end->conn;
+    else
+        psd_inproc_end_leave(end, PSD_REASON_MEMORY);
+    return status;
+}
+
+static void send_frame(struct psd_conn *conn, struct psd_frame *frame)
+{
+    struct psd_inproc_end *end = (struct psd_inproc_end *)conn, *peer = psd_inproc_peer(end);
+
+    if (end->state == PSD_INPROC_GONE) /* it is being closed: this is its handler */
+        return;
+    PSD_ON_LOOP(end->endpoint->loop);
+    psd_inproc_pair_lock(end->pair);
+    if (end->pair->is_broken) {
+        psd_inproc_wake(end); /* if it could not hear of that before */
+    } else {
+        psd_inproc_frames_put(&peer->incoming, frame);
+        psd_inproc_wake(peer);
+    }
+    psd_inproc_pair_unlock(end->pair);
+}
+
+static void drop(struct psd_conn *conn)
+{
+    struct psd_inproc_end *end = (struct psd_inproc_end *)conn;
+
+    if (end->state == PSD_INPROC_GONE) /* it is being closed: this is its handler */
+        return;
+    PSD_ON_LOOP(end->endpoint->loop);
+    psd_inproc_end_leave(end, PSD_REASON_CLOSED);
+}
+
+static void close_endpoint(struct psd_endpoint *endpoint)
+{
+    struct psd_list *link;
+
+    if (!endpoint)
+        return;
+    PSD_ON_LOOP(endpoint->loop);
+    psd_inproc_unregister(endpoint);
+    while ((link = psd_list_first(&endpoint->ends)))
+        drop(&PSD_CONTAINER_OF(link, struct psd_inproc_end, link)->conn);
+    psd_alloc_free(endpoint);
+}
+
+const struct psd_transport psd_transport_inproc = {
+    .scheme = "inproc",
+    .open = open_endpoint,
+    .close = close_endpoint,
+    .connect = connect_to,
+    .send = send_frame,
+    .drop = drop,
+};
