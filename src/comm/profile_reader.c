@@ -71,7 +71,7 @@ static psd_status read_layer(void *context, const struct psd_line *line)
     return psd_profile_add_layer(profile, line->word[1], forward_ms / 1e3, backward_ms / 1e3);
 }
 
-static const struct psd_form forms[] = {
+static const struct psd_forms_line forms[] = {
     {"device", "NAME", read_device},
     {"rebuild", "N GFLOP/s", read_rebuild},
     {"update", "N GB/s", read_update},

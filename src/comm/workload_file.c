@@ -133,7 +133,7 @@ static psd_status read_param(void *context, const struct psd_line *line)
     return add_param(context, line->word[1], shape[0], shape[1]);
 }
 
-static const struct psd_form forms[] = {
+static const struct psd_forms_line forms[] = {
     {"conv", "NAME OUTPUTS INPUTS KERNEL SIZE", read_conv},
     {"conv", "NAME OUTPUTS INPUTS KERNEL SIZE bias", read_conv},
     {"conv", "NAME OUTPUTS INPUTS KERNEL SIZE norm", read_conv},
@@ -145,7 +145,7 @@ static const struct psd_form forms[] = {
     {0},
 };
 
-static const struct psd_form first_form[] = {
+static const struct psd_forms_line first_form[] = {
     {"model", "NAME batch N", read_model},
     {0},
 };

@@ -1,0 +1,183 @@
+/* poseidon/comm.h - take a seat in a training job and keep its parameters in step.
+ *
+ *     psd_comm_open(&options, &comm);                          each process, once
+ *     psd_comm_add(comm, &(struct psd_comm_param){...}, &fc6);   each parameter, in forward order
+ *     psd_comm_start(comm);                                    all values equal worker 0's
+ *
+ *     psd_comm_begin(comm, iteration, rate);                   each iteration:
+ *     backward(fc6);  psd_comm_sync(comm, fc6, worker, grad);    last layer to first: returns at once
+ *     psd_comm_wait(comm, fc6);  forward(fc6);                 first layer to last: value is fresh
+ *
+ *     psd_comm_close(comm);
+ *
+ * A job has S logical workers, fixed for its life, and processes that host them. Each worker computes
+ * a gradient of every parameter in every iteration; their sum changes the values in the same way,
+ * to the bit, however many processes there are (docs/numerics.md).
+ *
+ * Every call is safe from any thread, and a process may hold many seats. The first mistake or loss
+ * ends the job: from then on every call of every process answers with its sentence, and gradients
+ * that were synced stay the library's until close.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef POSEIDON_COMM_H
+#define POSEIDON_COMM_H
+
+#include "poseidon/status.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct psd_comm; /* one process's seat in one job */
+
+/* What a gradient is made of: a number for each value, or two thin factors whose product it is. The
+ * form fixes the order of all additions, so it belongs to the job and never changes. */
+enum psd_form { PSD_FORM_AUTO, PSD_FORM_DENSE, PSD_FORM_FACTORED };
+
+/* How an update travels (docs/comm.md, "Routes"). Routes of one form give the same bits. */
+enum psd_route {
+    PSD_ROUTE_AUTO,
+    PSD_ROUTE_SERVERS,     /* dense: pieces are summed and updated by all processes */
+    PSD_ROUTE_BROADCAST,   /* factored: factors go to all, who rebuild the whole gradient */
+    PSD_ROUTE_ROW_SHARDED, /* factored: each process rebuilds and updates some rows for all */
+    PSD_ROUTE_LOCAL,       /* factored, one process */
+    PSD_ROUTE_SINGLE_OWNER /* factored: one process rebuilds and updates for all; a baseline */
+};
+
+/* What comes back: updated values, or the sum of the gradients for a caller with its own optimizer. */
+enum psd_comm_mode { PSD_COMM_UPDATE, PSD_COMM_SUM };
+
+/* How values are updated; the names and the meaning are those of Caffe's solvers. */
+struct psd_comm_update {
+    const char
+        *rule; /* "SGD" (also when NULL), "Nesterov", "AdaGrad", "RMSProp", "AdaDelta", "Adam" */
+    float momentum, momentum2, delta, rms_decay; /* 0: 0, 0.999, 1e-8, 0.99 */
+    float decay; /* weight decay, times the parameter's multiplier */
+    bool l1;     /* decay by sign instead of by value */
+    float clip;  /* largest norm of the mean gradient; 0: any. With it no value is fresh before all
+                   parameters are synced: wait after the last sync */
+    unsigned iter_size; /* passes that a gradient is the sum of; 0: 1 */
+};
+
+/* A field left zero takes its default. */
+struct psd_comm_options {
+    const char *coordinator; /* where rank 0 is found, such as "inproc://demo"; copied */
+    const void *key;         /* the job's secret, the same for all; borrowed for open */
+    size_t key_size;         /* in bytes, up to 64 */
+    unsigned rank, ranks;    /* this process among how many; 0 ranks: 1 */
+    unsigned workers;        /* S logical workers in the whole job; 0: one for each rank */
+
+    /* The logical workers of this process, rising; copied. NULL: the plan deals them out evenly. */
+    const unsigned *hosted;
+    unsigned n_hosted;
+
+    size_t batch; /* samples that each hosted worker's factors have in an iteration; 0: 1 */
+    enum psd_comm_mode mode;
+    struct psd_comm_update update; /* for PSD_COMM_UPDATE */
+
+    double bandwidth,
+        latency; /* of this process's link: bytes a second, each way; seconds. 0: 10 Gbit/s, 50 us */
+    uint64_t timeout_ms; /* net.timeout: a wait this long is reported; 0: 10 s */
+    unsigned threads;    /* that sum, rebuild and update beside the caller's; 0: 1 */
+
+    /* Told what a person should know, a sentence at a time, on a thread of ours; it must not call us.
+     * NULL: nobody. */
+    void (*warn)(void *context, const char *sentence);
+    void *context; /* borrowed until close */
+};
+
+/* A parameter to keep in step. A field left zero takes its default. */
+struct psd_comm_param {
+    const char *name;  /* the same on every process; copied */
+    size_t rows, cols; /* rows is 1 for a vector */
+
+    /* [rows][cols], borrowed until close. In update mode the value itself: yours from the return of
+     * wait until the last hosted worker's sync, to read, ours in between. In sum mode the place where the sum
+     * is put, which may be the gradient of a hosted worker. */
+    float *value;
+
+    float rate, decay; /* multipliers of rate and weight decay; 0: 1, and a negative number: 0 */
+    bool factors;      /* an inner product's weight, which can be synced by its factors */
+
+    /* For the bias of such a weight: 1 + the weight's id. When the weight is factored the bias comes
+     * from its u and has no sync of its own; it is waited for as any other. */
+    int bias_of;
+
+    enum psd_form form;   /* AUTO: by shape, S and batch alone */
+    enum psd_route route; /* AUTO leaves it to the plan */
+};
+
+/* Takes the seat and returns when every seat of the job is taken. The caller owns *out until
+ * psd_comm_close. PSD_ETIMEOUT: some process never came. PSD_EPEER: another has other options. */
+PSD_API psd_status psd_comm_open(const struct psd_comm_options *options, struct psd_comm **out);
+
+/* Leaves the job and frees `comm`; what other processes still need from this one is sent first.
+ * No other thread may still be in a call. NULL is fine. */
+PSD_API void psd_comm_close(struct psd_comm *comm);
+
+/* Registers a parameter. All processes add the same ones in the same order, the one that forward uses
+ * first at the beginning; ids count from 0. */
+PSD_API psd_status psd_comm_add(struct psd_comm *comm, const struct psd_comm_param *param, int *id);
+
+/* Compares the parameters of all processes, makes the plan and, in update mode, gives every value
+ * what it is on the process of logical worker 0. PSD_EPEER: another process has other parameters. */
+PSD_API psd_status psd_comm_start(struct psd_comm *comm);
+
+/* How `id` is made and travels, once started; never AUTO. */
+PSD_API enum psd_form psd_comm_form(const struct psd_comm *comm, int id);
+PSD_API enum psd_route psd_comm_route(const struct psd_comm *comm, int id);
+
+/* The logical workers of this process, rising; borrowed until close. */
+PSD_API const unsigned *psd_comm_hosted(const struct psd_comm *comm, unsigned *count);
+
+/* Begins iteration `iteration`, which is the one before plus one (any number at first), with the
+ * learning rate `rate`. Every parameter of the one before has been synced. */
+PSD_API psd_status psd_comm_begin(struct psd_comm *comm, uint64_t iteration, float rate);
+
+/* Says that `worker`'s gradient of `id` is ready and sends it on its way; once for each hosted worker
+ * in an iteration. Never blocks. `grad` is [rows][cols] and the library's, to write too, until wait. */
+PSD_API psd_status psd_comm_sync(struct psd_comm *comm, int id, unsigned worker, float *grad);
+
+/* The same for a factored parameter, whose gradient is u^T v over `batch` samples: u is
+ * [batch][rows], v is [batch][cols], both copied in the call. `batch` is the one of the options. */
+PSD_API psd_status psd_comm_sync_factors(struct psd_comm *comm, int id, unsigned worker,
+                                         const float *u, const float *v, size_t batch);
+
+/* Returns when value holds the result of this iteration's syncs by all workers of the job. */
+PSD_API psd_status psd_comm_wait(struct psd_comm *comm, int id);
+
+enum { PSD_COMM_REDUCE_MOST = 4096 }; /* floats of each worker in a small all-reduce */
+
+/* Adds `count` numbers of every logical worker of the job along the fixed tree. `data` is
+ * [n_hosted][count]; the sum is put into its first row on every process. All processes call it, and
+ * barrier and broadcast, in the same order. */
+PSD_API psd_status psd_comm_reduce(struct psd_comm *comm, float *data, size_t count);
+
+/* Returns when every process is here. */
+PSD_API psd_status psd_comm_barrier(struct psd_comm *comm);
+
+/* Gives `data` what it is on the process of logical worker 0. */
+PSD_API psd_status psd_comm_broadcast(struct psd_comm *comm, void *data, size_t bytes);
+
+/* The plan as text for people, with its reasons; borrowed until close, "" before start. */
+PSD_API const char *psd_comm_plan(const struct psd_comm *comm);
+
+/* What has happened on this seat so far. */
+struct psd_comm_counters {
+    uint64_t iterations;
+    uint64_t sent_bytes, received_bytes; /* payloads and headers */
+    uint64_t sent_messages, received_messages;
+    uint64_t waits,
+        waited_ns; /* waits that found the value not yet fresh, and for how long in all */
+    uint64_t warnings;
+};
+PSD_API void psd_comm_count(struct psd_comm *comm, struct psd_comm_counters *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
