@@ -1,0 +1,28 @@
+/* node_reserve.c - how much can be under way at a time.
+ *
+ * A part's sum goes to its server once in an iteration, and its value comes back when that has arrived;
+ * so each has one send at a time. On the broadcast route a member may have the factors of others, and
+ * go on to the next iteration, before its own have left. */
+#include "comm/node_state.h"
+
+static size_t sends_of_piece(const struct psd_node *node, const struct psd_piece *piece)
+{
+    const uint32_t *first = node->merge->first_input + node->rank;
+    size_t param = node->layout->parts[piece->first_part].param;
+
+    if (piece->server == node->rank)
+        return (size_t)piece->parts * (node->job->ranks - 1);
+    return psd_job_is_factored(node->job, param) ? 0 : piece->parts * (size_t)(first[1] - first[0]);
+}
+
+psd_status psd_node_reserve(struct psd_node *node)
+{
+    size_t ranks = node->job->ranks, control = 4 * ranks + 16;
+    size_t factors = 2 * node->exchanges.count * node->n_hosted * (ranks - 1);
+    size_t sends = control + factors;
+
+    for (size_t i = 0; i < node->layout->n_pieces; i++)
+        sends += sends_of_piece(node, &node->layout->pieces[i]);
+    PSD_TRY(psd_schedule_reserve(node->schedule, sends));
+    return psd_shard_reserve(node);
+}

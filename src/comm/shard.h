@@ -1,0 +1,81 @@
+/* shard.h - a piece that this rank owns: adds up its gradients, updates its values, publishes them.
+ *
+ *     own gradient --.
+ *     push --> slot --+--> sums along the merge tree --> root --> rule --> value --> to all others
+ *     push --> slot --'
+ *
+ * A push whose sibling is here is added to it as it arrives; one that comes first is kept in its
+ * slot, so at most one of two siblings is ever kept. A round closes when the root is complete; the
+ * next begins with the next push. Part of the node. */
+#ifndef PSD_COMM_SHARD_H
+#define PSD_COMM_SHARD_H
+
+#include "comm/node.h"
+
+/* Adding one sum to its sibling, or updating: arithmetic that is under way. */
+struct psd_shard_work {
+    struct psd_work work;
+    struct psd_node *node;         /* borrowed, as is the next */
+    struct psd_shard *shard;       /* whose single part it is about */
+    uint32_t kept, added;          /* nodes of the merge */
+    struct psd_shard_work *next;   /* that is idle */
+    struct psd_shard_work *before; /* the one made before it */
+};
+
+/* One round of one part: it closes when the value is updated, and the next begins. */
+struct psd_shard_part {
+    uint64_t iteration; /* of the round */
+    bool known;         /* whether that means anything yet */
+    uint16_t root;      /* where the complete sum is, as in `at`; 0: not yet */
+    uint16_t *at;       /* borrowed from the shard; [merge nodes]: where each sum is (shard.c) */
+};
+
+struct psd_shard {
+    uint32_t piece;
+    uint32_t n_slots;
+    struct psd_shard_part *parts; /* owned; [parts of the piece] */
+    uint16_t *at;                 /* owned; [parts][merge nodes] */
+    float *slots;                 /* owned; [n_slots][count], NULL where sizes are simulated */
+    float *states[4];             /* owned; [count] each, as many as the rule has */
+    uint64_t fresh;               /* parts to be published when the event is over */
+};
+
+struct psd_shards {
+    struct psd_shard *all; /* owned */
+    uint32_t *of_piece;    /* owned; [n_pieces]: 1 + index in `all`, 0: not ours */
+    size_t count;
+    struct psd_shard_work *made; /* owned; all works, the last first */
+    struct psd_shard_work *idle; /* borrowed from them; to take from */
+};
+
+psd_status psd_shard_init(struct psd_node *node);
+void psd_shard_fini(struct psd_node *node);
+
+/* Makes all works in advance that can be under way at a time. */
+psd_status psd_shard_reserve(struct psd_node *node);
+
+/* Our own input of parts [first, first + count) of the piece is ready, in the gradient of the first
+ * worker of the input. */
+void psd_shard_give(struct psd_node *node, uint32_t piece, uint32_t first, uint32_t count,
+                    uint32_t input, uint64_t iteration);
+
+/* A push arrives. */
+psd_status psd_shard_place(struct psd_node *node, const struct psd_message *message,
+                           struct psd_place *place);
+void psd_shard_arrived(struct psd_node *node, const struct psd_message *message);
+
+/* The complete sum of a part (an index in the layout) of ours; NULL where sizes are simulated. */
+const float *psd_shard_sum(const struct psd_node *node, size_t part);
+
+/* Clipping is decided: updates everything that is complete. */
+void psd_shard_update_all(struct psd_node *node);
+
+/* A rank whose push of `part` (an index in the layout) of ours is not here in `iteration`;
+ * UINT32_MAX: all are, or were. */
+uint32_t psd_shard_missing(const struct psd_node *node, size_t part, uint64_t iteration);
+
+/* Sends parts of a piece that is ours and fresh to all others. */
+void psd_shard_publish(struct psd_node *node, uint32_t piece, uint32_t first, uint32_t count,
+                       uint64_t iteration, enum psd_message_kind kind);
+
+#endif
