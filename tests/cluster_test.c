@@ -1,0 +1,288 @@
+/* cluster_test.c - whole jobs on the simulated network: the same bits however they are run, and a
+ * clean end whatever breaks. */
+#include "cluster.h"
+#include "math/product.h"
+#include "math/sum.h"
+
+static bool same(const struct cluster_result *a, const struct cluster_result *b)
+{
+    return a->count == b->count && memcmp(a->values, b->values, a->count * sizeof(float)) == 0;
+}
+
+static struct cluster_result must_end(const struct cluster_case *c)
+{
+    struct cluster_result result;
+
+    if (!cluster_run(c, &result))
+        TEST_FAIL("the job stands still, or has ended: %s", result.sentence[0]);
+    return result;
+}
+
+/* Two cases end with the same bits. */
+static void must_agree(const struct cluster_case *a, const struct cluster_case *b)
+{
+    struct cluster_result one = must_end(a), other = must_end(b);
+
+    CHECK(same(&one, &other));
+    free(one.values);
+    free(other.values);
+}
+
+static void any_number_of_processes_gives_the_same_bits(void)
+{
+    static const unsigned ranks[] = {2, 3, 5, 8};
+
+    for (int forms = CLUSTER_DENSE; forms <= CLUSTER_MIXED; forms++) {
+        for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
+            struct cluster_case alone = {.seed = 3,
+                                         .ranks = 1,
+                                         .workers = 8,
+                                         .iterations = 3,
+                                         .forms = (enum cluster_forms)forms};
+            struct cluster_case together = alone;
+            together.ranks = ranks[i];
+            together.program = CLUSTER_OWN_ORDER;
+            must_agree(&alone, &together);
+        }
+    }
+}
+
+static void routes_of_one_form_give_the_same_bits(void)
+{
+    for (int route = PSD_ROUTE_BROADCAST; route <= PSD_ROUTE_SINGLE_OWNER; route++) {
+        struct cluster_case alone = {
+            .seed = 4, .ranks = 1, .workers = 5, .iterations = 3, .forms = CLUSTER_FACTORED};
+        struct cluster_case together = alone;
+        together.ranks = 4;
+        together.route = (enum psd_route)route;
+        if (route != PSD_ROUTE_LOCAL)
+            must_agree(&alone, &together);
+    }
+}
+
+/* The largest difference of two results in one parameter, by the largest value of it. */
+static double difference(const struct cluster_result *a, const struct cluster_result *b, size_t at,
+                         size_t count)
+{
+    double most = 0, largest = 0;
+
+    for (size_t i = at; i < at + count; i++) {
+        most = fmax(most, fabs((double)a->values[i] - (double)b->values[i]));
+        largest = fmax(largest, fabs((double)a->values[i]));
+    }
+    return most / largest;
+}
+
+static void forms_agree_within_rounding(void)
+{
+    struct cluster_case dense = {.seed = 5, .ranks = 3, .workers = 6, .iterations = 1};
+    struct cluster_case factored = dense;
+    factored.forms = CLUSTER_FACTORED;
+    struct cluster_result one = must_end(&dense), other = must_end(&factored);
+
+    CHECK(!same(&one, &other)); /* or the test would not show anything */
+    for (size_t i = 0, at = 0; i < CLUSTER_PARAMS; at += cluster_count(i++))
+        CHECK(difference(&one, &other, at, cluster_count(i)) <= 1e-5);
+    free(one.values);
+    free(other.values);
+}
+
+static const char *const rules[] = {"SGD", "Nesterov", "AdaGrad", "RMSProp", "AdaDelta", "Adam"};
+
+static void every_rule_and_clipping_give_the_same_bits_on_any_number_of_processes(void)
+{
+    for (size_t i = 0; i < 2 * sizeof rules / sizeof *rules; i++) {
+        struct cluster_case alone = {.seed = 6 + i,
+                                     .ranks = 1,
+                                     .workers = 6,
+                                     .iterations = 3,
+                                     .forms = CLUSTER_MIXED,
+                                     .rule = rules[i / 2],
+                                     .clip = i % 2 ? 20 : 0,
+                                     .program = CLUSTER_OWN_ORDER};
+        struct cluster_case together = alone;
+        together.ranks = 4;
+        must_agree(&alone, &together);
+        together.forms = alone.forms = CLUSTER_FACTORED;
+        together.route = PSD_ROUTE_BROADCAST;
+        must_agree(&alone, &together);
+    }
+}
+
+static void clipping_changes_what_is_learned(void)
+{
+    struct cluster_case free_one = {
+        .seed = 1, .ranks = 2, .workers = 2, .iterations = 2, .program = CLUSTER_OWN_ORDER};
+    struct cluster_case clipped = free_one;
+    clipped.clip = 20;
+    struct cluster_result one = must_end(&free_one), other = must_end(&clipped);
+
+    CHECK(!same(&one, &other));
+    free(one.values);
+    free(other.values);
+}
+
+/* The gradients of all workers for one parameter of one iteration, dense, and their tree sum. */
+static void summed(const struct cluster_case *c, uint64_t iteration, size_t param, float *out)
+{
+    const float *leaves[CLUSTER_WORKERS];
+    float *grads = malloc(c->workers * cluster_count(param) * sizeof *grads);
+
+    for (unsigned w = 0; w < c->workers; w++) {
+        float *grad = grads + w * cluster_count(param);
+        cluster_gradient(iteration, param, w, grad);
+        leaves[w] = grad;
+    }
+    psd_sum_tree(leaves, c->workers, cluster_count(param), out);
+    free(grads);
+}
+
+/* What one process alone, with sums and rules of math and no communication, learns. */
+static void learn_alone(const struct cluster_case *c, float *values)
+{
+    struct psd_job *job = cluster_job(c);
+
+    for (size_t i = 0, at = 0; i < CLUSTER_PARAMS; at += cluster_count(i++)) {
+        size_t count = cluster_count(i);
+        float *gradient = malloc(count * sizeof *gradient), *states[4];
+        for (size_t k = 0; k < 4; k++)
+            states[k] = calloc(count, sizeof **states);
+        cluster_fill(99, i, 0, 3, count, values + at);
+        for (uint64_t t = 0; t < c->iterations; t++) {
+            struct psd_rule_step step = psd_job_step(job, i, t, 0.1f, 1);
+            summed(c, t, i, gradient);
+            job->rule->apply(&step, count, values + at, gradient, states);
+        }
+        for (size_t k = 0; k < 4; k++)
+            free(states[k]);
+        free(gradient);
+    }
+    psd_job_destroy(job);
+}
+
+static void the_servers_learn_what_one_process_alone_learns(void)
+{
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        struct cluster_case c = {
+            .seed = 9, .ranks = 3, .workers = 7, .iterations = 4, .rule = rules[i]};
+        struct cluster_result result = must_end(&c);
+        float *values = malloc(result.count * sizeof *values);
+        learn_alone(&c, values);
+        CHECK(memcmp(values, result.values, result.count * sizeof *values) == 0);
+        free(values);
+        free(result.values);
+    }
+}
+
+static void sums_are_what_the_servers_apply(void)
+{
+    struct cluster_case c = {
+        .seed = 9, .ranks = 3, .workers = 7, .iterations = 2, .mode = PSD_COMM_SUM};
+    struct cluster_result result = must_end(&c);
+
+    for (size_t i = 0, at = 0; i < CLUSTER_PARAMS; at += cluster_count(i++)) {
+        float *sum = malloc(cluster_count(i) * sizeof *sum);
+        summed(&c, c.iterations - 1, i, sum);
+        CHECK(memcmp(sum, result.values + at, cluster_count(i) * sizeof *sum) == 0);
+        free(sum);
+    }
+    free(result.values);
+    c.forms = CLUSTER_FACTORED;
+    struct cluster_case alone = c;
+    alone.ranks = 1;
+    must_agree(&alone, &c);
+}
+
+/* Delays, reordering, a slow member, credits of one piece, every order of sync and wait. */
+static void seeds(uint64_t first, uint64_t end)
+{
+    for (uint64_t seed = first; seed < end; seed++) {
+        struct cluster_case c = {.seed = seed, .iterations = 4, .bad_network = true};
+        c.ranks = 2 + (unsigned)cluster_draw(&c, 1, 5);
+        c.workers = c.ranks + (unsigned)cluster_draw(&c, 2, 5);
+        c.forms = (enum cluster_forms)cluster_draw(&c, 3, 3);
+        c.program = (enum cluster_program)cluster_draw(&c, 4, 2);
+        c.mode = cluster_draw(&c, 6, 4) ? PSD_COMM_UPDATE : PSD_COMM_SUM;
+        if (c.program == CLUSTER_OWN_ORDER) /* updates wait for all syncs */
+            c.clip = cluster_draw(&c, 7, 2) ? 0 : 10;
+        struct cluster_result result = must_end(&c);
+        free(result.values);
+    }
+}
+
+static void nobody_stands_still_or_differs_on_a_bad_network(void)
+{
+    seeds(1, 501);
+}
+
+static void nor_with_five_hundred_other_seeds(void)
+{
+    seeds(501, 1001);
+}
+
+/* Everybody but `dead` (1 + a rank; 0: nobody) was told, and heard of the culprit. */
+static void all_were_told(const struct cluster_case *c, const struct cluster_result *result,
+                          unsigned dead, const char *culprit)
+{
+    CHECK(result->ended == c->ranks - (dead > 0));
+    for (unsigned rank = 0; rank < c->ranks; rank++) {
+        if (rank + 1 != dead && !strstr(result->sentence[rank], culprit))
+            TEST_FAIL("rank %u was told: %s", rank, result->sentence[rank]);
+    }
+}
+
+static void a_death_ends_the_job_and_names_the_dead(void)
+{
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct cluster_case c = {.seed = seed, .ranks = 4, .workers = 4, .iterations = 3};
+        struct cluster_result result;
+        char culprit[32];
+        c.kill = 1 + (unsigned)cluster_draw(&c, 8, c.ranks);
+        c.forms = (enum cluster_forms)(seed % 3);
+        CHECK(!cluster_run(&c, &result));
+        snprintf(culprit, sizeof culprit, "rank %u is lost", c.kill - 1);
+        all_were_told(&c, &result, c.kill, culprit);
+    }
+}
+
+static void a_cut_ends_the_job_and_names_one_of_the_two(void)
+{
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct cluster_case c = {.seed = seed, .ranks = 4, .workers = 4, .iterations = 3};
+        struct cluster_result result;
+        c.cut = 1 + (unsigned)cluster_draw(&c, 8, c.ranks);
+        CHECK(!cluster_run(&c, &result));
+        all_were_told(&c, &result, 0, "is lost");
+    }
+}
+
+static void a_double_sync_reaches_everybody(void)
+{
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct cluster_case c = {.seed = seed, .ranks = 4, .workers = 6, .iterations = 3};
+        struct cluster_result result;
+        char culprit[32];
+        c.double_sync = 1 + (unsigned)cluster_draw(&c, 8, c.ranks);
+        c.forms = (enum cluster_forms)(seed % 3);
+        CHECK(!cluster_run(&c, &result));
+        snprintf(culprit, sizeof culprit, "rank %u: worker", c.double_sync - 1);
+        all_were_told(&c, &result, 0, culprit);
+        CHECK(strstr(result.sentence[0], "twice in iteration 1"));
+    }
+}
+
+int main(int argc, char **argv)
+{
+    RUN(any_number_of_processes_gives_the_same_bits)
+    RUN(routes_of_one_form_give_the_same_bits)
+    RUN(forms_agree_within_rounding)
+    RUN(every_rule_and_clipping_give_the_same_bits_on_any_number_of_processes)
+    RUN(clipping_changes_what_is_learned)
+    RUN(the_servers_learn_what_one_process_alone_learns)
+    RUN(sums_are_what_the_servers_apply)
+    RUN(nobody_stands_still_or_differs_on_a_bad_network)
+    RUN(nor_with_five_hundred_other_seeds)
+    RUN(a_death_ends_the_job_and_names_the_dead)
+    RUN(a_cut_ends_the_job_and_names_one_of_the_two)
+    RUN(a_double_sync_reaches_everybody)
+}
