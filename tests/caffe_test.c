@@ -132,12 +132,12 @@ static void build(struct parity *p, bool tests)
     char path[1000];
 
     path_of(p, "net.prototxt", path, sizeof path);
-    CHECK_OK(psd_document_read(path, PSD_FORM_AUTO, NET, &p->lab.document));
+    CHECK_OK(psd_document_read(path, PSD_DOCUMENT_AUTO, NET, &p->lab.document));
     CHECK_OK(lab_build(&p->lab, &options));
     path_of(p, "weights.caffemodel", path, sizeof path);
     if (access(path, F_OK) != 0)
         return;
-    CHECK_OK(psd_document_read(path, PSD_FORM_AUTO, NET, &weights));
+    CHECK_OK(psd_document_read(path, PSD_DOCUMENT_AUTO, NET, &weights));
     CHECK_OK(psd_net_load(p->lab.net, weights));
     psd_document_destroy(weights);
 }

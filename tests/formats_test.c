@@ -43,7 +43,7 @@ static struct psd_document *read_file(const char *path)
 {
     struct psd_document *document = NULL;
 
-    CHECK_OK(psd_document_read(path, PSD_FORM_AUTO, NULL, &document));
+    CHECK_OK(psd_document_read(path, PSD_DOCUMENT_AUTO, NULL, &document));
     return document;
 }
 

@@ -1,0 +1,75 @@
+/* call.c - asks the loop, and knows how the job has ended. */
+#include "comm/call.h"
+#include "base/clock.h"
+#include "base/status.h"
+
+#include <stdio.h>
+
+void psd_call_answer(struct psd_call *call, psd_status status)
+{
+    call->status = status;
+    if (status != PSD_OK)
+        snprintf(call->sentence, sizeof call->sentence, "%s", psd_error());
+}
+
+psd_status psd_call_end(const struct psd_comm *comm)
+{
+    return psd_fail(comm->status, "%s", comm->sentence ? comm->sentence : "the job has ended");
+}
+
+psd_status psd_call_check(struct psd_comm *comm)
+{
+    if (!atomic_load(&comm->ended))
+        return PSD_OK;
+    pthread_mutex_lock(&comm->lock);
+    psd_status status = psd_call_end(comm);
+    pthread_mutex_unlock(&comm->lock);
+    return status;
+}
+
+/* The job may have ended on the way here. */
+static void run(void *arg)
+{
+    struct psd_call *call = arg;
+
+    psd_call_answer(call, psd_call_check(call->comm));
+    if (call->status == PSD_OK)
+        call->fn(call);
+}
+
+psd_status psd_call_ask(void (*fn)(struct psd_call *call), struct psd_call *call)
+{
+    call->fn = fn;
+    PSD_TRY(psd_loop_call(call->comm->loop, run, call));
+    return call->status == PSD_OK ? PSD_OK : psd_fail(call->status, "%s", call->sentence);
+}
+
+psd_status psd_call_check_started(struct psd_comm *comm)
+{
+    PSD_TRY(psd_call_check(comm));
+    if (!atomic_load(&comm->started))
+        return psd_fail(PSD_EINVAL, "the job has not been started: call psd_comm_start first");
+    return PSD_OK;
+}
+
+psd_status psd_call_check_param(struct psd_comm *comm, int id)
+{
+    PSD_TRY(psd_call_check_started(comm));
+    if (id < 0 || (size_t)id >= comm->job->n_params)
+        return psd_fail(PSD_EINVAL, "there is no parameter %d; ids are 0 to %zu", id,
+                        comm->job->n_params - 1);
+    return PSD_OK;
+}
+
+uint64_t psd_call_deadline(const struct psd_comm *comm)
+{
+    return psd_clock_now() + comm->options.timeout_ms * PSD_CLOCK_MS;
+}
+
+bool psd_call_wait(struct psd_comm *comm, uint64_t deadline_ns)
+{
+    struct timespec until = psd_clock_timespec(deadline_ns);
+
+    pthread_cond_timedwait(&comm->changed, &comm->lock, &until);
+    return psd_clock_now() < deadline_ns;
+}

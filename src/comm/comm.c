@@ -1,0 +1,248 @@
+/* comm.c - an iteration: begin, syncs, waits. */
+#include "poseidon/comm.h"
+#include "base/clock.h"
+#include "base/status.h"
+#include "comm/call.h"
+
+/* The order of the waits since the begin before becomes the order of urgency, if all were waited
+ * for. */
+static void pass_on_order(struct psd_comm *comm)
+{
+    size_t params = comm->job->n_params;
+
+    if (atomic_load(&comm->ordered) == params) {
+        for (size_t i = 0; i < params; i++)
+            comm->urgency[i] = atomic_load(&comm->order[i]);
+        psd_node_set_urgency(comm->node, comm->urgency);
+    }
+    for (size_t i = 0; i < params; i++)
+        atomic_store(&comm->order[i], UINT32_MAX);
+    atomic_store(&comm->ordered, 0);
+}
+
+static void run_begin(struct psd_call *call)
+{
+    psd_call_answer(call, psd_node_begin(call->comm->node, call->iteration, call->rate));
+    if (call->status == PSD_OK)
+        pass_on_order(call->comm);
+}
+
+psd_status psd_comm_begin(struct psd_comm *comm, uint64_t iteration, float rate)
+{
+    struct psd_call call = {.comm = comm, .iteration = iteration, .rate = rate};
+
+    PSD_TRY(psd_call_check_started(comm));
+    PSD_TRY(psd_call_ask(run_begin, &call));
+    atomic_store(&comm->iteration, iteration);
+    atomic_store(&comm->begun, true);
+    return PSD_OK;
+}
+
+static psd_status sync_on_node(const struct psd_request *request)
+{
+    struct psd_node *node = request->comm->node;
+
+    return request->batch
+               ? psd_node_sync_factors(node, request->param, request->worker, request->batch)
+               : psd_node_sync(node, request->param, request->worker, request->grad);
+}
+
+static void run_sync(void *arg)
+{
+    struct psd_request *request = arg;
+    psd_status status = sync_on_node(request);
+
+    if (status != PSD_OK) /* often the node has told everybody by now */
+        psd_node_end(request->comm->node, status, psd_error());
+}
+
+static void run_mistake(struct psd_call *call)
+{
+    psd_call_answer(call, sync_on_node(call->request));
+}
+
+/* A sync that is a mistake: the node finds the words and tells everybody. */
+static psd_status make_mistake(const struct psd_request *request, float *grad, size_t batch)
+{
+    struct psd_request wrong = {.comm = request->comm,
+                                .param = request->param,
+                                .worker = request->worker,
+                                .grad = grad,
+                                .batch = batch};
+    struct psd_call call = {.comm = request->comm, .request = &wrong};
+
+    return psd_call_ask(run_mistake, &call);
+}
+
+static psd_status find_request(struct psd_comm *comm, int id, unsigned worker,
+                               struct psd_request **out)
+{
+    PSD_TRY(psd_call_check_param(comm, id));
+    if (!atomic_load(&comm->begun))
+        return psd_fail(PSD_EINVAL, "%s is synced before an iteration has begun",
+                        comm->job->params[id].name);
+    for (unsigned i = 0; i < comm->n_hosted; i++) {
+        if (comm->hosted[i] == worker) {
+            *out = &comm->requests[(size_t)id * comm->n_hosted + i];
+            return PSD_OK;
+        }
+    }
+    return psd_fail(PSD_EINVAL, "%s is synced for worker %u, which rank %u does not host",
+                    comm->job->params[id].name, worker, comm->options.rank);
+}
+
+/* Whether the value of an iteration before is still on its way: its memory is in use. */
+static bool is_unwaited(const struct psd_request *request, uint64_t iteration)
+{
+    const struct psd_comm *comm = request->comm;
+
+    for (size_t i = request->param; i < comm->job->n_params; i++) {
+        uint64_t due = atomic_load(&comm->due[i]);
+        bool comes_with =
+            i == request->param ||
+            (psd_job_follows(comm->job, i) && comm->job->params[i].bias_of == (int)request->param);
+        if (comes_with && due != 0 && due != iteration + 1)
+            return true;
+    }
+    return false;
+}
+
+static void run_unwaited(struct psd_call *call)
+{
+    struct psd_comm *comm = call->comm;
+    psd_status status =
+        psd_fail(PSD_EINVAL,
+                 "rank %u syncs %s in iteration %llu before its value of the one before has come; "
+                 "wait for it first",
+                 comm->options.rank, comm->job->params[call->param].name,
+                 (unsigned long long)call->iteration);
+
+    psd_call_answer(call, status);
+    psd_node_end(comm->node, PSD_EPEER, call->sentence);
+}
+
+/* Takes the request for this iteration. *before is what psd_request.next was. */
+static psd_status claim(struct psd_request *request, uint64_t iteration, uint64_t *before)
+{
+    struct psd_call call = {.comm = request->comm, .param = request->param, .iteration = iteration};
+
+    if (is_unwaited(request, iteration))
+        return psd_call_ask(run_unwaited, &call);
+    *before = atomic_exchange(&request->next, iteration + 1);
+    return PSD_OK;
+}
+
+/* Marks the value, and that of a bias which follows, as on its way, and lets the node know. */
+static psd_status post_sync(struct psd_request *request, uint64_t iteration, uint64_t before)
+{
+    struct psd_comm *comm = request->comm;
+    const struct psd_job *job = comm->job;
+
+    atomic_store(&comm->due[request->param], iteration + 1);
+    for (size_t i = request->param + 1; request->batch && i < job->n_params; i++) {
+        if (job->params[i].bias_of == (int)request->param)
+            atomic_store(&comm->due[i], iteration + 1);
+    }
+    psd_status status = psd_loop_post(comm->loop, run_sync, request);
+    if (status != PSD_OK)
+        atomic_store(&request->next, before); /* it may be tried again */
+    return status;
+}
+
+psd_status psd_comm_sync(struct psd_comm *comm, int id, unsigned worker, float *grad)
+{
+    struct psd_request *request = NULL;
+    uint64_t before = 0;
+
+    PSD_TRY(find_request(comm, id, worker, &request));
+    uint64_t iteration = atomic_load(&comm->iteration);
+    if (!grad)
+        return psd_fail(PSD_EINVAL, "the gradient of %s is NULL", comm->job->params[id].name);
+    if (psd_job_is_factored(comm->job, (size_t)id))
+        return make_mistake(request, grad, 0);
+    PSD_TRY(claim(request, iteration, &before));
+    if (before == iteration + 1)
+        return make_mistake(request, grad, 0);
+    request->grad = grad;
+    return post_sync(request, iteration, before);
+}
+
+psd_status psd_comm_sync_factors(struct psd_comm *comm, int id, unsigned worker, const float *u,
+                                 const float *v, size_t batch)
+{
+    struct psd_request *request = NULL;
+    uint64_t before = 0;
+
+    PSD_TRY(find_request(comm, id, worker, &request));
+    uint64_t iteration = atomic_load(&comm->iteration);
+    if (!u || !v || batch == 0)
+        return psd_fail(PSD_EINVAL, "the factors of %s are NULL or empty",
+                        comm->job->params[id].name);
+    if (!psd_job_is_factored(comm->job, (size_t)id) || psd_job_follows(comm->job, (size_t)id) ||
+        batch != comm->job->batch[worker])
+        return make_mistake(request, NULL, batch);
+    PSD_TRY(claim(request, iteration, &before));
+    if (before == iteration + 1)
+        return make_mistake(request, NULL, batch);
+    psd_node_copy_factors(comm->node, (size_t)id, worker, iteration, u, v, batch);
+    request->batch = batch;
+    return post_sync(request, iteration, before);
+}
+
+static void run_waits(struct psd_call *call)
+{
+    psd_node_waits(call->comm->node, call->param);
+}
+
+static void run_overdue(struct psd_call *call)
+{
+    psd_node_overdue(call->comm->node, call->param);
+}
+
+/* Waits until the value has come, and asks who is missing each time that takes too long. */
+static psd_status wait_for_value(struct psd_call *call)
+{
+    struct psd_comm *comm = call->comm;
+    uint64_t deadline_ns = psd_call_deadline(comm);
+    psd_status status = PSD_OK;
+
+    pthread_mutex_lock(&comm->lock);
+    while (atomic_load(&comm->due[call->param]) && comm->status == PSD_OK && status == PSD_OK) {
+        if (psd_call_wait(comm, deadline_ns))
+            continue;
+        pthread_mutex_unlock(&comm->lock);
+        status = psd_call_ask(run_overdue, call);
+        deadline_ns = psd_call_deadline(comm);
+        pthread_mutex_lock(&comm->lock);
+    }
+    if (comm->status != PSD_OK)
+        status = psd_call_end(comm);
+    pthread_mutex_unlock(&comm->lock);
+    return status;
+}
+
+/* The order in which values are wanted is the order of the first waits after a begin. */
+static void note_order(struct psd_comm *comm, int id)
+{
+    uint32_t unset = UINT32_MAX;
+
+    if (atomic_load(&comm->order[id]) == unset &&
+        atomic_compare_exchange_strong(&comm->order[id], &unset, atomic_load(&comm->ordered)))
+        atomic_fetch_add(&comm->ordered, 1);
+}
+
+psd_status psd_comm_wait(struct psd_comm *comm, int id)
+{
+    struct psd_call call = {.comm = comm, .param = (size_t)id};
+
+    PSD_TRY(psd_call_check_param(comm, id));
+    note_order(comm, id);
+    if (!atomic_load(&comm->due[id]))
+        return PSD_OK;
+    uint64_t begin_ns = psd_clock_now();
+    PSD_TRY(psd_call_ask(run_waits, &call));
+    psd_status status = wait_for_value(&call);
+    atomic_fetch_add(&comm->wait_count, 1);
+    atomic_fetch_add(&comm->wait_ns, psd_clock_now() - begin_ns);
+    return status;
+}

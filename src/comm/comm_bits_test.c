@@ -1,0 +1,107 @@
+/* comm_bits_test.c - the same bits, however a job is spread over seats, threads and routes. */
+#include "crew.h"
+
+static void check_equal(const struct crew_case *c, const float *expected)
+{
+    float *values = crew_train(c);
+
+    CHECK(crew_same(expected, values));
+    free(values);
+}
+
+static void update_mode_equals_one_loop_with_the_same_rule(void)
+{
+    static const char *const rules[] = {"SGD",     "Nesterov", "AdaGrad",
+                                        "RMSProp", "AdaDelta", "Adam"};
+
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        struct crew_case c = {.ranks = 3, .workers = 4, .rule = rules[i], .forms = CREW_MIXED};
+        float *alone = crew_train_alone(&c);
+        check_equal(&c, alone);
+        free(alone);
+    }
+}
+
+static void sum_mode_and_then_the_rule_equals_update_mode(void)
+{
+    static const enum crew_forms forms[] = {CREW_DENSE, CREW_FACTORED, CREW_MIXED};
+
+    for (size_t i = 0; i < 3; i++) {
+        struct crew_case c = {.ranks = 3, .workers = 5, .rule = "Adam", .forms = forms[i]};
+        float *updated = crew_train(&c);
+        c.mode = PSD_COMM_SUM;
+        check_equal(&c, updated);
+        c.in_place = true;
+        check_equal(&c, updated);
+        free(updated);
+    }
+}
+
+static void any_number_of_seats_gives_the_bits_of_one(void)
+{
+    static const unsigned ranks[] = {1, 2, 3, 5, 8};
+    static const struct {
+        enum crew_forms forms;
+        enum psd_route route;
+    } ways[] = {{CREW_DENSE, PSD_ROUTE_AUTO},
+                {CREW_FACTORED, PSD_ROUTE_AUTO},
+                {CREW_FACTORED, PSD_ROUTE_BROADCAST},
+                {CREW_FACTORED, PSD_ROUTE_ROW_SHARDED},
+                {CREW_FACTORED, PSD_ROUTE_SINGLE_OWNER},
+                {CREW_MIXED, PSD_ROUTE_ROW_SHARDED}};
+
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        struct crew_case c = {.workers = 8, .rule = "Adam", .forms = ways[i].forms};
+        float *alone = crew_train_alone(&c);
+        for (size_t k = 0; k < sizeof ranks / sizeof *ranks; k++) {
+            c.ranks = ranks[k];
+            c.route =
+                ranks[k] == 1 && ways[i].forms != CREW_DENSE ? PSD_ROUTE_LOCAL : ways[i].route;
+            check_equal(&c, alone);
+        }
+        free(alone);
+    }
+}
+
+static void clipping_gives_the_same_bits_on_any_number_of_seats(void)
+{
+    struct crew_case c = {.ranks = 1, .workers = 8, .forms = CREW_MIXED, .clip = 0};
+    float *unclipped = crew_train(&c);
+    c.clip = 1.5f;
+    float *alone = crew_train(&c);
+
+    CHECK(!crew_same(unclipped, alone));
+    for (unsigned ranks = 2; ranks <= 8; ranks += 3) {
+        c.ranks = ranks;
+        c.route = PSD_ROUTE_ROW_SHARDED;
+        check_equal(&c, alone);
+        c.route = PSD_ROUTE_BROADCAST;
+        check_equal(&c, alone);
+    }
+    free(unclipped);
+    free(alone);
+}
+
+static void workers_of_one_seat_may_sync_from_threads_of_their_own(void)
+{
+    struct crew_case c = {.ranks = 2, .workers = 8, .rule = "Nesterov", .forms = CREW_MIXED};
+    float *alone = crew_train_alone(&c);
+
+    c.threads = true;
+    c.helpers = 3;
+    c.iterations = 0;
+    for (unsigned ranks = 1; ranks <= 4; ranks *= 2) {
+        c.ranks = ranks;
+        check_equal(&c, alone);
+    }
+    free(alone);
+}
+
+int main(int argc, char **argv)
+{
+    RUN(update_mode_equals_one_loop_with_the_same_rule)
+    RUN(sum_mode_and_then_the_rule_equals_update_mode)
+    RUN(any_number_of_seats_gives_the_bits_of_one)
+    RUN(clipping_gives_the_same_bits_on_any_number_of_seats)
+    RUN(workers_of_one_seat_may_sync_from_threads_of_their_own)
+}

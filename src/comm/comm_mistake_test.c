@@ -1,0 +1,332 @@
+/* comm_mistake_test.c - one rank makes a mistake, and every rank hears of it in the same words. */
+#include "base/clock.h"
+#include "base/status.h"
+#include "crew.h"
+
+enum { RANKS = 3, CULPRIT = 1, SCALE = 0, FC = 1, BIAS = 2, LARGE = 3, PARAMS = 4, BATCH = 2 };
+
+/* What the culprit does, most of it in iteration 2. */
+enum deed {
+    NOTHING,
+    OTHER_MOMENTUM,
+    OTHER_RANKS,
+    WRONG_RANK,
+    WORKER_OF_ANOTHER,
+    OTHER_SHAPE,
+    OTHER_NAME,
+    OTHER_ROUTE,
+    ONE_MORE_PARAMETER,
+    SYNC_TWICE,
+    FACTORS_TWICE,
+    SYNC_MISSING,
+    SYNC_MISSING_AT_CLOSE,
+    OTHER_BATCH,
+    FACTORED_AS_DENSE,
+    DENSE_AS_FACTORED,
+    NO_WAIT,
+    OTHER_ITERATION,
+    CLOSE_EARLY,
+    CLOSE_BEFORE_START,
+    OTHER_COUNT,
+    OTHER_LENGTH,
+    CLOSE_BEFORE_BARRIER,
+};
+
+/* One rank's program, and how it ended. */
+struct player {
+    const char *name;
+    enum deed deed; /* NOTHING for all but the culprit */
+    unsigned rank;
+    struct psd_comm *comm;
+    float scale[40], fc[6 * 4], bias[6], large[50000];
+    float grads[3][50000];
+    float u[BATCH * 6], v[BATCH * 4];
+    psd_status status;
+    char sentence[1024];
+};
+
+static bool is_deed(const struct player *player, enum deed deed, uint64_t iteration)
+{
+    return player->deed == deed && iteration == 2;
+}
+
+static psd_status take_seat(struct player *player)
+{
+    static const unsigned hosted[RANKS][1] = {{0}, {1}, {2}}, twice[] = {2};
+    struct psd_comm_options options = {.coordinator = player->name,
+                                       .rank = player->rank,
+                                       .ranks = RANKS,
+                                       .hosted = hosted[player->rank],
+                                       .n_hosted = 1,
+                                       .batch = BATCH,
+                                       .update = {.momentum = 0.9f},
+                                       .timeout_ms = 20000};
+
+    if (player->deed == OTHER_MOMENTUM)
+        options.update.momentum = 0.5f;
+    if (player->deed == OTHER_RANKS)
+        options.ranks = options.workers = RANKS + 1;
+    if (player->deed == WRONG_RANK) {
+        options.ranks = options.workers = RANKS + 4;
+        options.rank = RANKS + 3;
+        options.timeout_ms = 500;
+    }
+    if (player->deed == WORKER_OF_ANOTHER)
+        options.hosted = twice;
+    return psd_comm_open(&options, &player->comm);
+}
+
+static psd_status add_params(struct player *player)
+{
+    enum deed deed = player->deed;
+    struct psd_comm_param params[PARAMS + 1] = {
+        {.name = deed == OTHER_NAME ? "shift" : "scale", .rows = 1, .cols = 40},
+        {.name = "fc", .rows = 6, .cols = 4, .factors = true, .form = PSD_FORM_FACTORED},
+        {.name = "fc.bias", .rows = 1, .cols = 6, .bias_of = 1 + FC},
+        {.name = "large", .rows = 1, .cols = 50000},
+        {.name = "more", .rows = 1, .cols = 40}};
+    float *values[] = {player->scale, player->fc, player->bias, player->large, player->scale};
+    int id = -1;
+
+    if (deed == OTHER_SHAPE)
+        params[FC].cols = 3;
+    if (deed == OTHER_ROUTE)
+        params[FC].route = PSD_ROUTE_ROW_SHARDED;
+    for (int i = 0; i < PARAMS + (deed == ONE_MORE_PARAMETER); i++) {
+        params[i].value = values[i];
+        PSD_TRY(psd_comm_add(player->comm, &params[i], &id));
+    }
+    return PSD_OK;
+}
+
+static psd_status sync_large(struct player *player, uint64_t iteration)
+{
+    if (is_deed(player, SYNC_MISSING, iteration) ||
+        is_deed(player, SYNC_MISSING_AT_CLOSE, iteration))
+        return PSD_OK;
+    if (is_deed(player, DENSE_AS_FACTORED, iteration))
+        return psd_comm_sync_factors(player->comm, LARGE, player->rank, player->grads[0],
+                                     player->grads[1], BATCH);
+    PSD_TRY(psd_comm_sync(player->comm, LARGE, player->rank, player->grads[2]));
+    if (is_deed(player, SYNC_TWICE, iteration))
+        return psd_comm_sync(player->comm, LARGE, player->rank, player->grads[2]);
+    return PSD_OK;
+}
+
+static psd_status sync_fc(struct player *player, uint64_t iteration)
+{
+    size_t batch = is_deed(player, OTHER_BATCH, iteration) ? BATCH - 1 : BATCH;
+
+    if (is_deed(player, FACTORED_AS_DENSE, iteration))
+        return psd_comm_sync(player->comm, FC, player->rank, player->grads[1]);
+    PSD_TRY(psd_comm_sync_factors(player->comm, FC, player->rank, player->u, player->v, batch));
+    if (is_deed(player, FACTORS_TWICE, iteration))
+        return psd_comm_sync_factors(player->comm, FC, player->rank, player->u, player->v, batch);
+    return PSD_OK;
+}
+
+static psd_status collect(struct player *player)
+{
+    float numbers[8] = {1};
+
+    if (player->deed == CLOSE_BEFORE_BARRIER)
+        return PSD_OK;
+    PSD_TRY(psd_comm_barrier(player->comm));
+    PSD_TRY(psd_comm_broadcast(player->comm, numbers, player->deed == OTHER_LENGTH ? 9 : 8));
+    return psd_comm_reduce(player->comm, numbers, player->deed == OTHER_COUNT ? 3 : 4);
+}
+
+static psd_status iterate(struct player *player, uint64_t iteration)
+{
+    uint64_t number = iteration + 5 + (player->deed == OTHER_ITERATION);
+
+    PSD_TRY(psd_comm_begin(player->comm, number, 0.1f));
+    PSD_TRY(sync_large(player, iteration));
+    PSD_TRY(sync_fc(player, iteration));
+    PSD_TRY(psd_comm_sync(player->comm, SCALE, player->rank, player->grads[0]));
+    if (is_deed(player, SYNC_MISSING_AT_CLOSE, iteration))
+        return PSD_OK;
+    for (int i = 0; i < PARAMS; i++) {
+        if ((i != LARGE || !is_deed(player, SYNC_MISSING, iteration)) &&
+            (i != FC || !is_deed(player, NO_WAIT, iteration)))
+            PSD_TRY(psd_comm_wait(player->comm, i));
+    }
+    return PSD_OK;
+}
+
+static psd_status play(struct player *player)
+{
+    PSD_TRY(take_seat(player));
+    if (player->deed == CLOSE_BEFORE_START)
+        return PSD_OK;
+    PSD_TRY(add_params(player));
+    PSD_TRY(psd_comm_start(player->comm));
+    for (uint64_t iteration = 0; iteration < 6; iteration++) {
+        PSD_TRY(iterate(player, iteration));
+        if (is_deed(player, CLOSE_EARLY, iteration) ||
+            is_deed(player, SYNC_MISSING_AT_CLOSE, iteration))
+            return PSD_OK;
+    }
+    return collect(player);
+}
+
+/* --- everybody -------------------------------------------------------------------------------- */
+
+struct scene {
+    enum deed deed;
+    char name[32];
+    struct player players[RANKS];
+};
+
+static void play_one(void *arg, unsigned rank)
+{
+    struct scene *scene = arg;
+    struct player *player = &scene->players[rank];
+
+    player->name = scene->name;
+    player->rank = rank;
+    player->deed = rank == CULPRIT ? scene->deed : NOTHING;
+    player->status = play(player);
+    if (player->status != PSD_OK)
+        snprintf(player->sentence, sizeof player->sentence, "%s", psd_error());
+    psd_comm_close(player->comm);
+}
+
+/* All play, within 5 s and a little for sanitizers; the caller frees the scene. */
+static struct scene *perform(enum deed deed)
+{
+    struct scene *scene = calloc(1, sizeof *scene);
+    uint64_t begin_ns = psd_clock_now();
+
+    CHECK(scene);
+    scene->deed = deed;
+    crew_name(scene->name);
+    crew_each(RANKS, play_one, scene);
+    CHECK(psd_clock_now() - begin_ns < 8 * PSD_CLOCK_S);
+    return scene;
+}
+
+static void without_a_mistake_all_goes_well(void)
+{
+    struct scene *scene = perform(NOTHING);
+
+    for (unsigned i = 0; i < RANKS; i++)
+        CHECK_STATUS(PSD_OK, scene->players[i].status);
+    free(scene);
+}
+
+static void every_rank_hears_of_a_mistake_in_the_same_words(void)
+{
+    static const struct {
+        enum deed deed;
+        const char *words;
+        psd_status own; /* what the culprit's call answers */
+    } cases[] = {
+        {OTHER_MOMENTUM, "rank 1 joins with momentum 0.5, rank 0 has 0.9", PSD_EPEER},
+        {OTHER_RANKS, "rank 1 joins with ranks 4, rank 0 has 3", PSD_EPEER},
+        {WORKER_OF_ANOTHER, "worker 2 is hosted by rank 1 and by rank 2", PSD_EPEER},
+        {OTHER_SHAPE, "rank 1 has fc as 6 x 3, rank 0 as 6 x 4", PSD_EPEER},
+        {OTHER_NAME, "rank 1 has shift as parameter 0, rank 0 has scale", PSD_EPEER},
+        {OTHER_ROUTE, "rank 1 asks for another form or route of fc than rank 0", PSD_EPEER},
+        {ONE_MORE_PARAMETER, "rank 1 has 5 parameters, rank 0 has 4", PSD_EPEER},
+        {SYNC_TWICE,
+         "rank 1: worker 1 syncs large twice in iteration 7; every worker syncs a parameter once",
+         PSD_EINVAL},
+        {FACTORS_TWICE,
+         "rank 1: worker 1 syncs fc twice in iteration 7; every worker syncs a parameter once",
+         PSD_EINVAL},
+        {SYNC_MISSING,
+         "rank 1 has not synced large in iteration 7; every worker syncs every parameter once",
+         PSD_EINVAL},
+        {OTHER_BATCH, "rank 1: worker 1 syncs fc with 1 samples; 2 were agreed", PSD_EINVAL},
+        {FACTORED_AS_DENSE,
+         "rank 1: worker 1 syncs a gradient of fc, which is factored; sync its factors, as the "
+         "others do",
+         PSD_EINVAL},
+        {DENSE_AS_FACTORED,
+         "rank 1: worker 1 syncs factors of large, which is dense; sync its gradient, as the "
+         "others do",
+         PSD_EINVAL},
+        {OTHER_LENGTH,
+         "rank 1 broadcasts 9 bytes where rank 0 broadcasts 8: all ranks make the same calls in "
+         "the same order",
+         PSD_EPEER},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fprintf(stderr, "    %s\n", cases[i].words);
+        struct scene *scene = perform(cases[i].deed);
+        for (unsigned rank = 0; rank < RANKS; rank++) {
+            CHECK_TEXT(cases[i].words, scene->players[rank].sentence);
+            CHECK(scene->players[rank].status == (rank == CULPRIT ? cases[i].own : PSD_EPEER));
+        }
+        free(scene);
+    }
+}
+
+/* A mistake whose words depend on who sees it first: all have the same, and these are in it. */
+static void check_words(enum deed deed, bool culprit_too, const char *first, const char *second)
+{
+    struct scene *scene = perform(deed);
+    const char *sentence = scene->players[0].sentence;
+
+    fprintf(stderr, "    %s\n", sentence);
+    CHECK(strstr(sentence, first) && strstr(sentence, second));
+    CHECK(scene->players[0].status == PSD_EPEER && scene->players[2].status == PSD_EPEER);
+    CHECK(culprit_too == (scene->players[CULPRIT].status != PSD_OK));
+    free(scene);
+}
+
+static void a_seat_that_closes_early_is_named(void)
+{
+    check_words(SYNC_MISSING_AT_CLOSE, false,
+                "rank 1 closes its seat before it has synced large in iteration 7", "");
+    check_words(CLOSE_EARLY, false, "rank 1 has closed its seat, and rank ", " of iteration 8");
+    check_words(CLOSE_BEFORE_START, false, "rank 1 is lost", "closed");
+    check_words(CLOSE_BEFORE_BARRIER, false, "rank 1 has closed its seat, and rank ",
+                " waits in a reduce, barrier or broadcast");
+}
+
+static void another_iteration_is_named(void)
+{
+    check_words(OTHER_ITERATION, true, "rank 1", "iteration");
+}
+
+static void another_count_is_named(void)
+{
+    check_words(OTHER_COUNT, true, "reduces 3", "all ranks make the same calls");
+}
+
+static void a_value_that_is_not_waited_for_is_named(void)
+{
+    struct scene *scene = perform(NO_WAIT);
+
+    /* It may have come all the same, and then all is well. */
+    for (unsigned rank = 0; rank < RANKS; rank++)
+        CHECK(scene->players[rank].status == PSD_OK || strstr(scene->players[rank].sentence, "fc"));
+    free(scene);
+}
+
+static void a_rank_that_nobody_expects_is_named(void)
+{
+    struct scene *scene = perform(WRONG_RANK);
+
+    for (unsigned rank = 0; rank < RANKS; rank += 2) {
+        CHECK(strstr(scene->players[rank].sentence, "a process wants to be rank 6 at inproc://"));
+        CHECK(scene->players[rank].status == PSD_EPEER);
+    }
+    CHECK(scene->players[CULPRIT].status == PSD_ETIMEOUT ||
+          scene->players[CULPRIT].status == PSD_EPEER);
+    free(scene);
+}
+
+int main(int argc, char **argv)
+{
+    RUN(without_a_mistake_all_goes_well)
+    RUN(every_rank_hears_of_a_mistake_in_the_same_words)
+    RUN(a_seat_that_closes_early_is_named)
+    RUN(another_iteration_is_named)
+    RUN(another_count_is_named)
+    RUN(a_value_that_is_not_waited_for_is_named)
+    RUN(a_rank_that_nobody_expects_is_named)
+}

@@ -1,0 +1,602 @@
+/* comm_test.c - the life of a seat: open, add, start, iterate, close; and what is refused. */
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/status.h"
+#include "crew.h"
+
+/* --- one seat --------------------------------------------------------------------------------- */
+
+static const float ones[] = {1, 1, 1, 1};
+
+/* A seat alone in its job. */
+struct single {
+    char name[32];
+    float value[4], grad[4];
+    struct psd_comm *comm;
+    int id;
+};
+
+static struct psd_comm_options single_options(const struct single *single)
+{
+    return (struct psd_comm_options){.coordinator = single->name};
+}
+
+static struct psd_comm_param single_param(struct single *single)
+{
+    return (struct psd_comm_param){.name = "p", .rows = 1, .cols = 4, .value = single->value};
+}
+
+static struct single *new_single(void)
+{
+    struct single *single = calloc(1, sizeof *single);
+
+    CHECK(single);
+    crew_name(single->name);
+    struct psd_comm_options options = single_options(single);
+    CHECK_OK(psd_comm_open(&options, &single->comm));
+    return single;
+}
+
+static struct single *new_started(void)
+{
+    struct single *single = new_single();
+    struct psd_comm_param param = single_param(single);
+
+    CHECK_OK(psd_comm_add(single->comm, &param, &single->id));
+    CHECK_OK(psd_comm_start(single->comm));
+    return single;
+}
+
+static void free_single(struct single *single)
+{
+    psd_comm_close(single->comm);
+    free(single);
+}
+
+static void a_job_of_one_seat_updates_its_value(void)
+{
+    struct single *single = new_started();
+
+    for (uint64_t iteration = 3; iteration < 6; iteration++) {
+        CHECK_OK(psd_comm_begin(single->comm, iteration, 0.5f));
+        memcpy(single->grad, ones, sizeof ones);
+        CHECK_OK(psd_comm_sync(single->comm, single->id, 0, single->grad));
+        CHECK_OK(psd_comm_wait(single->comm, single->id));
+    }
+    CHECK_NEAR(single->value[3], -1.5, 0);
+    free_single(single);
+}
+
+static void a_seat_may_be_closed_at_any_time(void)
+{
+    psd_comm_close(NULL);
+    free_single(new_single());
+    struct single *single = new_single();
+    struct psd_comm_param param = single_param(single);
+    CHECK_OK(psd_comm_add(single->comm, &param, &single->id));
+    free_single(single);
+    free_single(new_started());
+    single = new_started();
+    CHECK_OK(psd_comm_begin(single->comm, 0, 1));
+    free_single(single);
+    single = new_started();
+    CHECK_OK(psd_comm_begin(single->comm, 0, 1));
+    CHECK_OK(psd_comm_sync(single->comm, single->id, 0, single->grad));
+    free_single(single);
+}
+
+static void a_wait_without_a_sync_returns_at_once(void)
+{
+    struct single *single = new_started();
+
+    CHECK_OK(psd_comm_wait(single->comm, single->id));
+    CHECK_OK(psd_comm_begin(single->comm, 0, 1));
+    CHECK_OK(psd_comm_wait(single->comm, single->id));
+    free_single(single);
+}
+
+static void options_that_make_no_sense_are_refused(void)
+{
+    static const unsigned one[] = {1};
+    static const struct {
+        const char *words;
+        psd_status status;
+        struct psd_comm_options options;
+    } cases[] = {
+        {"there is no coordinator", PSD_EINVAL, {.ranks = 1}},
+        {"no transport \"tpc\"", PSD_ECONFIG, {.coordinator = "tpc://here"}},
+        {"does not say how to get there", PSD_ECONFIG, {.coordinator = "here"}},
+        {"an address", PSD_ECONFIG, {.coordinator = "inproc://"}},
+        {"simulat", PSD_EINVAL, {.coordinator = "sim://x"}},
+        {"rank 2 is not below the number of ranks, 2",
+         PSD_EINVAL,
+         {.coordinator = "inproc://x", .rank = 2, .ranks = 2}},
+        {"2 workers are too few for 3 ranks",
+         PSD_EINVAL,
+         {.coordinator = "inproc://x", .ranks = 3, .workers = 2}},
+        {"rank 0 names no worker", PSD_EINVAL, {.coordinator = "inproc://x", .hosted = one}},
+        {"rank 0 hosts worker 1; workers are 0 to 0",
+         PSD_EPEER,
+         {.coordinator = "inproc://x", .hosted = one, .n_hosted = 1}},
+        {"a key of 65 bytes", PSD_EINVAL, {.coordinator = "inproc://x", .key = "", .key_size = 65}},
+        {"no rule \"Adma\"", PSD_EINVAL, {.coordinator = "inproc://x", .update.rule = "Adma"}},
+        {"no mode 7", PSD_EINVAL, {.coordinator = "inproc://x", .mode = (enum psd_comm_mode)7}},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct psd_comm *comm = NULL;
+        CHECK_STATUS(cases[i].status, psd_comm_open(&cases[i].options, &comm));
+        fprintf(stderr, "    %s\n", psd_error());
+        CHECK(strstr(psd_error(), cases[i].words) && !comm);
+    }
+}
+
+static void a_place_that_is_taken_is_refused(void)
+{
+    struct single *single = new_single();
+    struct psd_comm_options options = single_options(single);
+    struct psd_comm *comm = NULL;
+
+    CHECK_STATUS(PSD_ECONFIG, psd_comm_open(&options, &comm));
+    CHECK(strstr(psd_error(), "is taken"));
+    free_single(single);
+}
+
+static void calls_that_come_too_early_or_too_late_are_refused(void)
+{
+    struct single *single = new_single();
+    struct psd_comm *comm = single->comm;
+    struct psd_comm_param param = single_param(single),
+                          nothing = {.name = "q", .rows = 1, .cols = 1};
+    float *grad = single->grad;
+
+    CHECK_STATUS(PSD_EINVAL, psd_comm_start(comm));
+    CHECK(strstr(psd_error(), "no parameters"));
+    CHECK_STATUS(PSD_EINVAL, psd_comm_add(comm, &nothing, &single->id));
+    CHECK(strstr(psd_error(), "the value of q is NULL"));
+    CHECK_OK(psd_comm_add(comm, &param, &single->id));
+    CHECK_STATUS(PSD_EINVAL, psd_comm_add(comm, &param, &single->id));
+    CHECK_STATUS(PSD_EINVAL, psd_comm_begin(comm, 0, 1));
+    CHECK(strstr(psd_error(), "call psd_comm_start first"));
+    CHECK_STATUS(PSD_EINVAL, psd_comm_barrier(comm));
+    CHECK(psd_comm_form(comm, 0) == PSD_FORM_AUTO && psd_comm_route(comm, 0) == PSD_ROUTE_AUTO);
+    CHECK_TEXT("", psd_comm_plan(comm));
+
+    CHECK_OK(psd_comm_start(comm));
+    CHECK_STATUS(PSD_EINVAL, psd_comm_start(comm));
+    param.name = "late";
+    CHECK_STATUS(PSD_EINVAL, psd_comm_add(comm, &param, &single->id));
+    CHECK_TEXT("late is added after the start", psd_error());
+    CHECK_STATUS(PSD_EINVAL, psd_comm_sync(comm, 0, 0, grad));
+    CHECK_TEXT("p is synced before an iteration has begun", psd_error());
+
+    CHECK_OK(psd_comm_begin(comm, 7, 1));
+    CHECK_STATUS(PSD_EINVAL, psd_comm_sync(comm, 1, 0, grad));
+    CHECK_STATUS(PSD_EINVAL, psd_comm_sync(comm, -1, 0, grad));
+    CHECK_STATUS(PSD_EINVAL, psd_comm_sync(comm, 0, 1, grad));
+    CHECK_TEXT("p is synced for worker 1, which rank 0 does not host", psd_error());
+    CHECK_STATUS(PSD_EINVAL, psd_comm_sync(comm, 0, 0, NULL));
+    CHECK_STATUS(PSD_EINVAL, psd_comm_sync_factors(comm, 0, 0, NULL, grad, 1));
+    CHECK_STATUS(PSD_EINVAL, psd_comm_wait(comm, 1));
+    CHECK_OK(psd_comm_sync(comm, 0, 0, grad)); /* no harm is done */
+    CHECK_OK(psd_comm_wait(comm, 0));
+    CHECK_STATUS(PSD_EINVAL, psd_comm_begin(comm, 9, 1));
+    CHECK_TEXT("iteration 9 does not follow iteration 7", psd_error());
+    CHECK_OK(psd_comm_begin(comm, 8, 1));
+    free_single(single);
+}
+
+static void after_the_end_every_call_says_why(void)
+{
+    struct single *single = new_started();
+    struct psd_comm *comm = single->comm;
+    struct psd_comm_counters counters;
+    const char *why = "rank 0: worker 0 syncs p twice in iteration 0; every worker syncs a "
+                      "parameter once";
+
+    CHECK_OK(psd_comm_begin(comm, 0, 1));
+    CHECK_OK(psd_comm_sync(comm, 0, 0, single->grad));
+    CHECK_STATUS(PSD_EINVAL, psd_comm_sync(comm, 0, 0, single->grad));
+    CHECK_TEXT(why, psd_error());
+    CHECK_STATUS(PSD_EPEER, psd_comm_wait(comm, 0));
+    CHECK_TEXT(why, psd_error());
+    CHECK_STATUS(PSD_EPEER, psd_comm_begin(comm, 1, 1));
+    CHECK_TEXT(why, psd_error());
+    CHECK_STATUS(PSD_EPEER, psd_comm_barrier(comm));
+    CHECK_TEXT(why, psd_error());
+    psd_comm_count(comm, &counters);
+    CHECK(counters.iterations == 1);
+    free_single(single);
+}
+
+/* --- several ---------------------------------------------------------------------------------- */
+
+enum { RANKS = 3 };
+
+struct group {
+    char name[32];
+    const unsigned *hosted[RANKS];
+    unsigned n_hosted[RANKS];
+    uint64_t timeout_ms;
+    atomic_int warned, met;
+    struct psd_comm_counters before[RANKS], after[RANKS];
+    char warning[RANKS][256]; /* the first of each rank */
+    psd_status status[RANKS];
+    char sentence[RANKS][512];
+    char *plan[RANKS];
+};
+
+static struct psd_comm_options group_options(const struct group *group, unsigned rank)
+{
+    return (struct psd_comm_options){.coordinator = group->name,
+                                     .rank = rank,
+                                     .ranks = RANKS,
+                                     .hosted = group->hosted[rank],
+                                     .n_hosted = group->n_hosted[rank],
+                                     .timeout_ms = group->timeout_ms};
+}
+
+static struct psd_comm *group_seat(const struct group *group, unsigned rank, float *value)
+{
+    struct psd_comm_options options = group_options(group, rank);
+    struct psd_comm_param params[] = {
+        {.name = "fc", .rows = 3, .cols = 2, .value = value, .factors = true},
+        {.name = "large", .rows = 1, .cols = 100000, .value = value + 6}};
+    struct psd_comm *comm = NULL;
+    int id = -1;
+
+    CHECK_OK(psd_comm_open(&options, &comm));
+    CHECK_OK(psd_comm_add(comm, &params[0], &id));
+    CHECK_OK(psd_comm_add(comm, &params[1], &id));
+    return comm;
+}
+
+static void compare_first_values(void *arg, unsigned rank)
+{
+    struct group *group = arg;
+    float *value = calloc(100006, sizeof *value);
+    unsigned count = 0;
+
+    struct psd_comm *comm = group_seat(group, rank, value);
+    for (size_t i = 0; i < 100006; i++)
+        value[i] = (float)(psd_comm_hosted(comm, &count)[0] * 1000000 + i);
+    CHECK_OK(psd_comm_start(comm));
+    for (size_t i = 0; i < 100006; i++)
+        CHECK_NEAR(value[i], i, 0);
+    group->plan[rank] = strdup(psd_comm_plan(comm));
+    CHECK(psd_comm_form(comm, 0) != PSD_FORM_AUTO && psd_comm_route(comm, 0) != PSD_ROUTE_AUTO);
+    CHECK(psd_comm_route(comm, 1) == PSD_ROUTE_SERVERS);
+    psd_comm_close(comm);
+    free(value);
+}
+
+static void values_begin_as_worker_0_has_them_and_all_see_one_plan(void)
+{
+    static const unsigned hosted[RANKS][1] = {{2}, {1}, {0}};
+    struct group group = {.name = ""};
+
+    for (int named = 0; named < 2; named++) {
+        crew_name(group.name);
+        for (unsigned i = 0; i < RANKS && named; i++) {
+            group.hosted[i] = hosted[i];
+            group.n_hosted[i] = 1;
+        }
+        crew_each(RANKS, compare_first_values, &group);
+        CHECK(strstr(group.plan[0], "large"));
+        for (unsigned i = 0; i < RANKS; i++) {
+            CHECK_TEXT(group.plan[0], group.plan[i]);
+            if (i > 0)
+                free(group.plan[i]);
+        }
+        free(group.plan[0]);
+    }
+}
+
+static void open_without_the_last(void *arg, unsigned rank)
+{
+    struct group *group = arg;
+    struct psd_comm_options options = group_options(group, rank);
+    struct psd_comm *comm = NULL;
+
+    group->status[rank] = psd_comm_open(&options, &comm);
+    snprintf(group->sentence[rank], sizeof group->sentence[rank], "%s", psd_error());
+    CHECK(!comm);
+}
+
+static void a_rank_that_never_comes_is_named_on_all_others(void)
+{
+    struct group group = {.timeout_ms = 300};
+    uint64_t begin_ns = psd_clock_now();
+
+    crew_name(group.name);
+    crew_each(RANKS - 1, open_without_the_last, &group);
+    CHECK(psd_clock_now() - begin_ns < 5 * PSD_CLOCK_S);
+    for (unsigned i = 0; i < RANKS - 1; i++) {
+        CHECK(group.status[i] == PSD_ETIMEOUT);
+        CHECK(strstr(group.sentence[i], "rank 2 has not come to inproc://job"));
+        CHECK(strstr(group.sentence[i], "within 300 ms; 2 of 3 ranks are there, says rank 0"));
+    }
+}
+
+static void open_without_the_first(void *arg, unsigned rank)
+{
+    open_without_the_last(arg, rank + 1);
+}
+
+static void a_first_rank_that_never_comes_is_named(void)
+{
+    struct group group = {.timeout_ms = 300};
+
+    crew_name(group.name);
+    crew_each(RANKS - 1, open_without_the_first, &group);
+    for (unsigned i = 1; i < RANKS; i++) {
+        CHECK(group.status[i] == PSD_ETIMEOUT);
+        CHECK(strstr(group.sentence[i], "rank 0 has not come to inproc://job"));
+    }
+}
+
+static void warn_0(void *context, const char *sentence)
+{
+    struct group *group = context;
+
+    if (!*group->warning[0])
+        snprintf(group->warning[0], sizeof group->warning[0], "%s", sentence);
+    atomic_fetch_add(&group->warned, 1);
+}
+
+static void warn_2(void *context, const char *sentence)
+{
+    struct group *group = context;
+
+    if (!*group->warning[2])
+        snprintf(group->warning[2], sizeof group->warning[2], "%s", sentence);
+    atomic_fetch_or(&group->warned, 1 << 16);
+}
+
+static bool all_warned(const struct group *group)
+{
+    return (atomic_load(&group->warned) & 0xffff) && atomic_load(&group->warned) >> 16;
+}
+
+/* Rank 1 lets the others wait: in start, or for the value of an iteration. */
+static void let_others_wait(struct group *group, unsigned rank, bool in_start)
+{
+    struct psd_comm_options options = group_options(group, rank);
+    float value[40] = {0}, grad[40] = {0};
+    struct psd_comm_param param = {.name = "scale", .rows = 1, .cols = 40, .value = value};
+    struct psd_comm_counters counters;
+    struct psd_comm *comm = NULL;
+    int id = -1;
+
+    options.warn = rank == 0 ? warn_0 : rank == 2 ? warn_2 : NULL;
+    options.context = group;
+    CHECK_OK(psd_comm_open(&options, &comm));
+    CHECK_OK(psd_comm_add(comm, &param, &id));
+    while (rank == 1 && in_start && !all_warned(group))
+        psd_clock_sleep_until(psd_clock_now() + PSD_CLOCK_MS);
+    CHECK_OK(psd_comm_start(comm));
+    CHECK_OK(psd_comm_begin(comm, 4, 1));
+    while (rank == 1 && !in_start && !all_warned(group))
+        psd_clock_sleep_until(psd_clock_now() + PSD_CLOCK_MS);
+    CHECK_OK(psd_comm_sync(comm, id, rank, grad));
+    CHECK_OK(psd_comm_wait(comm, id));
+    psd_comm_count(comm, &counters);
+    CHECK((rank == 1) == (counters.warnings == 0));
+    psd_comm_close(comm);
+}
+
+static void start_late(void *arg, unsigned rank)
+{
+    let_others_wait(arg, rank, true);
+}
+
+static void sync_late(void *arg, unsigned rank)
+{
+    let_others_wait(arg, rank, false);
+}
+
+static void a_start_that_takes_long_says_who_is_missing(void)
+{
+    struct group group = {.timeout_ms = 100};
+
+    crew_name(group.name);
+    crew_each(RANKS, start_late, &group);
+    CHECK_TEXT("rank 0 waits in psd_comm_start: rank 1 has not called it", group.warning[0]);
+    CHECK_TEXT("rank 2 waits in psd_comm_start for rank 0's plan", group.warning[2]);
+}
+
+static void a_wait_that_takes_long_names_rank_and_parameter(void)
+{
+    struct group group = {.timeout_ms = 100};
+
+    crew_name(group.name);
+    crew_each(RANKS, sync_late, &group);
+    CHECK_TEXT("rank 0 waits for scale of iteration 4: rank 1 has not synced it", group.warning[0]);
+    CHECK_TEXT("rank 2 waits for scale of iteration 4: rank 1 has not synced it", group.warning[2]);
+}
+
+/* Returns when all ranks are here, without a word between them. */
+static void meet(struct group *group)
+{
+    int round = atomic_fetch_add(&group->met, 1) / RANKS + 1;
+
+    while (atomic_load(&group->met) < round * RANKS)
+        psd_clock_sleep_until(psd_clock_now() + PSD_CLOCK_MS);
+}
+
+static void count_iteration(void *arg, unsigned rank)
+{
+    struct group *group = arg;
+    struct psd_comm_options options = group_options(group, rank);
+    float value[40] = {0}, grad[40] = {0};
+    struct psd_comm_param param = {.name = "scale", .rows = 1, .cols = 40, .value = value};
+    struct psd_comm *comm = NULL;
+    int id = -1;
+
+    CHECK_OK(psd_comm_open(&options, &comm));
+    CHECK_OK(psd_comm_add(comm, &param, &id));
+    CHECK_OK(psd_comm_start(comm));
+    meet(group);
+    psd_comm_count(comm, &group->before[rank]);
+    meet(group);
+    CHECK_OK(psd_comm_begin(comm, 0, 1));
+    CHECK_OK(psd_comm_sync(comm, id, rank, grad));
+    CHECK_OK(psd_comm_wait(comm, id));
+    meet(group);
+    psd_comm_count(comm, &group->after[rank]);
+    meet(group);
+    psd_comm_close(comm);
+}
+
+static void an_iteration_is_counted_message_by_message(void)
+{
+    struct group group = {.name = ""};
+    uint64_t sent = 0, received = 0, sent_bytes = 0, received_bytes = 0;
+
+    crew_name(group.name);
+    crew_each(RANKS, count_iteration, &group);
+    for (unsigned i = 0; i < RANKS; i++) {
+        const struct psd_comm_counters *before = &group.before[i], *after = &group.after[i];
+        CHECK(before->iterations == 0 && after->iterations == 1);
+        CHECK(before->waits == 0 && after->waits <= 1 && after->warnings == 0);
+        CHECK((after->waits == 0) == (after->waited_ns == 0));
+        sent += after->sent_messages - before->sent_messages;
+        received += after->received_messages - before->received_messages;
+        sent_bytes += after->sent_bytes - before->sent_bytes;
+        received_bytes += after->received_bytes - before->received_bytes;
+    }
+    CHECK(sent == received && sent_bytes == received_bytes);
+    CHECK(sent == 2 * (RANKS - 1)); /* a gradient to the server, and a value from it */
+    CHECK(sent_bytes == sent * (40 + 40 * sizeof(float)));
+}
+
+static void train_a_little(void *arg, unsigned job)
+{
+    struct crew_case c = {.ranks = 2, .workers = 3, .iterations = 2, .forms = CREW_MIXED};
+
+    (void)job;
+    float *values = crew_train(&c);
+    CHECK(crew_same(arg, values));
+    free(values);
+}
+
+static void many_jobs_run_at_once_in_one_process(void)
+{
+    struct crew_case c = {.ranks = 2, .workers = 3, .iterations = 2, .forms = CREW_MIXED};
+    float *alone = crew_train_alone(&c);
+
+    crew_each(12, train_a_little, alone);
+    free(alone);
+}
+
+/* --- memory ----------------------------------------------------------------------------------- */
+
+static psd_status live(struct single *single)
+{
+    struct psd_comm_options options = single_options(single);
+    struct psd_comm_param param = single_param(single);
+
+    single->comm = NULL;
+    PSD_TRY(psd_comm_open(&options, &single->comm));
+    PSD_TRY(psd_comm_add(single->comm, &param, &single->id));
+    PSD_TRY(psd_comm_start(single->comm));
+    PSD_TRY(psd_comm_begin(single->comm, 0, 1));
+    PSD_TRY(psd_comm_sync(single->comm, single->id, 0, single->grad));
+    return psd_comm_wait(single->comm, single->id);
+}
+
+static void a_seat_survives_every_failed_allocation(void)
+{
+    struct single single = {.id = -1};
+    bool failed = true;
+
+    crew_name(single.name);
+    for (long n = 0; failed; n++) {
+        psd_alloc_fail_at(n);
+        psd_status status = live(&single);
+        psd_comm_close(single.comm);
+        failed = psd_alloc_fail_at(-1);
+        CHECK(status == PSD_OK || status == PSD_ENOMEM);
+        CHECK(failed || status == PSD_OK);
+    }
+}
+
+static void an_add_that_failed_may_be_made_again(void)
+{
+    bool failed = true;
+
+    for (long n = 0; failed; n++) {
+        struct single *single = new_single();
+        struct psd_comm_param param = single_param(single);
+        psd_alloc_fail_at(n);
+        psd_status status = psd_comm_add(single->comm, &param, &single->id);
+        failed = psd_alloc_fail_at(-1);
+        CHECK_STATUS(failed ? PSD_ENOMEM : PSD_OK, status);
+        if (failed)
+            CHECK_OK(psd_comm_add(single->comm, &param, &single->id));
+        CHECK_OK(psd_comm_start(single->comm));
+        free_single(single);
+    }
+}
+
+/* Both ranks of a job; one of them, or both, may run out of memory. */
+static void live_together(void *arg, unsigned rank)
+{
+    struct group *group = arg;
+    struct psd_comm_options options = {
+        .coordinator = group->name, .rank = rank, .ranks = 2, .timeout_ms = 300};
+    float value[40] = {0}, grad[40] = {0};
+    struct psd_comm_param param = {.name = "scale", .rows = 1, .cols = 40, .value = value};
+    struct psd_comm *comm = NULL;
+    int id = -1;
+
+    psd_status status = psd_comm_open(&options, &comm);
+    if (status == PSD_OK)
+        status = psd_comm_add(comm, &param, &id);
+    if (status == PSD_OK)
+        status = psd_comm_start(comm);
+    if (status == PSD_OK)
+        status = psd_comm_begin(comm, 0, 1);
+    if (status == PSD_OK)
+        status = psd_comm_sync(comm, id, rank, grad);
+    if (status == PSD_OK)
+        status = psd_comm_wait(comm, id);
+    group->status[rank] = status;
+    psd_comm_close(comm);
+}
+
+static void two_seats_survive_every_failed_allocation(void)
+{
+    bool failed = true;
+
+    for (long n = 0; failed; n++) {
+        struct group group = {.name = ""};
+        crew_name(group.name);
+        psd_alloc_fail_at(n);
+        crew_each(2, live_together, &group);
+        failed = psd_alloc_fail_at(-1);
+        for (unsigned i = 0; i < 2; i++)
+            CHECK(failed || group.status[i] == PSD_OK);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    RUN(a_job_of_one_seat_updates_its_value)
+    RUN(a_seat_may_be_closed_at_any_time)
+    RUN(a_wait_without_a_sync_returns_at_once)
+    RUN(options_that_make_no_sense_are_refused)
+    RUN(a_place_that_is_taken_is_refused)
+    RUN(calls_that_come_too_early_or_too_late_are_refused)
+    RUN(after_the_end_every_call_says_why)
+    RUN(values_begin_as_worker_0_has_them_and_all_see_one_plan)
+    RUN(a_rank_that_never_comes_is_named_on_all_others)
+    RUN(a_first_rank_that_never_comes_is_named)
+    RUN(a_start_that_takes_long_says_who_is_missing)
+    RUN(a_wait_that_takes_long_names_rank_and_parameter)
+    RUN(an_iteration_is_counted_message_by_message)
+    RUN(many_jobs_run_at_once_in_one_process)
+    RUN(a_seat_survives_every_failed_allocation)
+    RUN(an_add_that_failed_may_be_made_again)
+    RUN(two_seats_survive_every_failed_allocation)
+}

@@ -1,0 +1,176 @@
+/* seat.c - what comes from other members, as long as there is no node to hand it to; and the end. */
+#include "comm/seat.h"
+#include "base/alloc.h"
+#include "base/list.h"
+#include "base/status.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Tells a member, or with `to` == ranks all, how the job has ended. Who does not hear it hears that we
+ * close. */
+static void tell_end(struct psd_comm *comm, unsigned to)
+{
+    const char *sentence = comm->sentence ? comm->sentence : "another rank is out of memory";
+
+    (void)psd_letters_send(&comm->letters, PSD_MESSAGE_END, (uint32_t)-comm->status, to, sentence,
+                           strlen(sentence));
+}
+
+void psd_seat_end(struct psd_comm *comm, psd_status status, const char *sentence)
+{
+    if (atomic_load(&comm->ended))
+        return;
+    if (comm->node) {
+        psd_node_end(comm->node, status, sentence);
+        return;
+    }
+    psd_seat_note_end(comm, status, sentence);
+    tell_end(comm, comm->ranks);
+}
+
+void psd_seat_check(struct psd_comm *comm, psd_status status)
+{
+    if (status != PSD_OK)
+        psd_seat_end(comm, status, psd_error());
+}
+
+/* Who comes when the job has ended already is told why. */
+static void joined(void *user, unsigned from)
+{
+    struct psd_comm *comm = user;
+
+    comm->joined++;
+    if (atomic_load(&comm->ended))
+        tell_end(comm, from);
+    else
+        psd_seat_joined(comm, from);
+}
+
+static void lost(void *user, unsigned from, const char *why)
+{
+    struct psd_comm *comm = user;
+
+    psd_letters_forget(&comm->letters, from);
+    if (comm->node)
+        psd_node_lost(comm->node, from, why);
+    else if (!atomic_load(&comm->ended))
+        psd_seat_lost(comm, from, why);
+}
+
+static void stranger(void *user, unsigned rank)
+{
+    struct psd_comm *comm = user;
+    char sentence[256];
+
+    if (rank < comm->ranks)
+        snprintf(sentence, sizeof sentence, "two processes want to be rank %u at %s", rank,
+                 comm->coordinator);
+    else
+        snprintf(sentence, sizeof sentence,
+                 "a process wants to be rank %u at %s, where %u ranks are", rank, comm->coordinator,
+                 comm->ranks);
+    psd_seat_end(comm, PSD_EPEER, sentence);
+}
+
+static bool is_letter(const struct psd_comm *comm, enum psd_message_kind kind)
+{
+    return kind == PSD_MESSAGE_JOIN || kind == PSD_MESSAGE_ROSTER || kind == PSD_MESSAGE_PARAMS ||
+           kind == PSD_MESSAGE_PLAN || (kind == PSD_MESSAGE_END && !comm->node);
+}
+
+static psd_status place(void *user, unsigned from, const struct psd_message *message,
+                        struct psd_place *out)
+{
+    struct psd_comm *comm = user;
+
+    if (message->from != from)
+        return psd_fail(PSD_EPEER, "rank %u speaks as rank %u", from, message->from);
+    if (is_letter(comm, message->kind))
+        return psd_letters_place(&comm->letters, message, out);
+    if (comm->node)
+        psd_node_place(comm->node, from, message, out);
+    else
+        out->later = true; /* the sender has the plan, and it is on its way here */
+    return PSD_OK;
+}
+
+/* Another member ends the job. It may not reach all, and whoever closes first must not be taken for
+ * the cause: everybody passes it on. */
+static void take_end(struct psd_comm *comm, const struct psd_message *message)
+{
+    const struct psd_pack *letter = psd_letters_inbox(&comm->letters, message->from);
+    psd_status status = message->which == (uint32_t)-PSD_ETIMEOUT ? PSD_ETIMEOUT : PSD_EPEER;
+
+    psd_seat_end(comm, status, (const char *)letter->bytes);
+}
+
+static psd_status take_letter(struct psd_comm *comm, unsigned from, enum psd_message_kind kind)
+{
+    const struct psd_pack *letter = psd_letters_inbox(&comm->letters, from);
+
+    if (kind == PSD_MESSAGE_JOIN && comm->roster)
+        return psd_seat_take_join(comm, from);
+    if (kind == PSD_MESSAGE_ROSTER && from == 0 && !comm->job)
+        return psd_seat_take_roster(comm, letter);
+    if (kind == PSD_MESSAGE_PARAMS && comm->roster && comm->job)
+        return psd_seat_take_params(comm, from);
+    if (kind == PSD_MESSAGE_PLAN && from == 0 && !comm->node)
+        return psd_seat_take_plan(comm, letter);
+    return psd_fail(PSD_EPEER, "rank %u sends %s out of turn", from, psd_message_name(kind));
+}
+
+static psd_status arrived(void *user, unsigned from, const struct psd_message *message)
+{
+    struct psd_comm *comm = user;
+
+    if (!is_letter(comm, message->kind))
+        psd_node_arrived(comm->node, message);
+    else if (message->kind == PSD_MESSAGE_END)
+        take_end(comm, message);
+    else if (!atomic_load(&comm->ended))
+        psd_seat_check(comm, take_letter(comm, from, message->kind));
+    return PSD_OK;
+}
+
+static void sent(void *user, struct psd_frame *frame)
+{
+    struct psd_comm *comm = user;
+
+    if (!psd_letters_sent(&comm->letters, frame))
+        psd_node_sent(comm->node, PSD_CONTAINER_OF(frame, struct psd_send, frame));
+}
+
+static const struct psd_mesh_handler handler = {.joined = joined,
+                                                .place = place,
+                                                .arrived = arrived,
+                                                .sent = sent,
+                                                .lost = lost,
+                                                .stranger = stranger};
+
+psd_status psd_seat_open_mesh(struct psd_comm *comm)
+{
+    struct psd_mesh_options options = {.transport = comm->transport,
+                                       .address = comm->address,
+                                       .loop = comm->loop,
+                                       .rank = comm->options.rank,
+                                       .ranks = comm->ranks,
+                                       .handler = &handler,
+                                       .user = comm};
+
+    PSD_TRY(psd_letters_init(&comm->letters, comm->options.rank, comm->ranks));
+    PSD_TRY(psd_mesh_open(&options, &comm->mesh));
+    comm->letters.mesh = comm->mesh;
+    return PSD_OK;
+}
+
+void psd_seat_leave(void *arg)
+{
+    struct psd_comm *comm = arg;
+
+    psd_loop_cancel(comm->loop, &comm->retry);
+    psd_loop_cancel(comm->loop, &comm->overdue);
+    psd_mesh_close(comm->mesh);
+    psd_letters_fini(&comm->letters);
+    comm->mesh = NULL;
+}

@@ -1,0 +1,136 @@
+/* seat.h - one process's seat: its threads, its connections, and how it gets to a running node.
+ *
+ *     seat_join.c    connect to rank 0 --> join --> roster --> connect to all --> seated
+ *     seat_start.c   psd_comm_start --> params --> plan --> node --> values --> started
+ *     seat_driver.c  what the node asks for
+ *     seat.c         what comes from others, and the end
+ *
+ *     caller's threads          the loop's thread                  helpers
+ *     psd_comm_* -- post -----> seat, mesh, node -- work -----> sums, products, updates
+ *          ^                        |     ^                          |
+ *          '------ lock, wake ------'     '--------- post -----------'
+ *
+ * All but what the lock guards, and what is constant after start, belongs to the loop. Only for
+ * seat*.c and comm*.c. */
+#ifndef PSD_COMM_SEAT_H
+#define PSD_COMM_SEAT_H
+
+#include "base/loop.h"
+#include "comm/helpers.h"
+#include "comm/letters.h"
+#include "comm/mesh.h"
+#include "comm/node.h"
+#include "comm/roster.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* A hosted worker's sync of one parameter: there is one at a time, so none is ever allocated. */
+struct psd_request {
+    struct psd_comm *comm; /* borrowed */
+    size_t param;
+    unsigned worker;
+    float *grad;            /* borrowed until wait; NULL: factors */
+    size_t batch;           /* of the factors; 0: a gradient */
+    _Atomic(uint64_t) next; /* the iteration after the one it was used in; 0: never */
+};
+
+enum psd_seat_phase { PSD_SEAT_JOINING, PSD_SEAT_SEATED, PSD_SEAT_STARTED };
+
+struct psd_comm {
+    struct psd_comm_options options;       /* its texts and arrays are owned, below */
+    char *coordinator;                     /* owned, as are the next two */
+    unsigned *named;                       /* the hosted workers of the options; NULL: dealt out */
+    char *address;                         /* where this seat listens, without the scheme */
+    const char *first;                     /* where rank 0 does; borrowed from coordinator */
+    const struct psd_transport *transport; /* static */
+    unsigned ranks;
+
+    struct psd_loop *loop;       /* owned */
+    bool is_running;             /* the loop is */
+    struct psd_helpers *helpers; /* owned */
+
+    /* On the loop. */
+    struct psd_mesh *mesh; /* owned; NULL: not yet, or not any more */
+    struct psd_letters letters;
+    struct psd_roster *roster; /* owned; at rank 0 */
+    char **addresses;          /* owned; [ranks] texts, once the roster is there */
+    struct psd_pack
+        *offers;            /* owned; [ranks]: at rank 0, parameters that it has not compared yet */
+    bool *has_offered;      /* owned; [ranks]: at rank 0, whose parameters have come */
+    struct psd_timer retry; /* of the connection to rank 0 */
+    struct psd_timer overdue; /* when joining, or starting, has taken too long */
+    unsigned joined;          /* members that the mesh has */
+    bool waited;              /* joining has taken too long once */
+    uint64_t warnings;
+
+    /* Made while joining and starting, constant afterwards. */
+    struct psd_job *job; /* owned, as are the next four */
+    struct psd_layout *layout;
+    struct psd_merge *merge;
+    struct psd_node *node;
+    char *plan;
+    float **values;               /* owned; [n_params] the callers' */
+    struct psd_request *requests; /* owned; [n_params][n_hosted] */
+    unsigned *hosted, n_hosted;   /* owned */
+    uint32_t *urgency;            /* owned; [n_params]: what begin tells the node */
+
+    /* Any thread. */
+    _Atomic(uint64_t)
+        *due; /* owned; [n_params]: 1 + the iteration whose value has not come; 0: none */
+    _Atomic(uint32_t) *order;  /* owned; [n_params]: place among the waits; UINT32_MAX: not yet */
+    _Atomic(uint32_t) ordered; /* parameters that have a place, since the latest begin */
+    _Atomic(uint64_t) iteration, wait_count, wait_ns;
+    _Atomic(bool) started, begun, ended;
+
+    pthread_mutex_t lock; /* guards all below, and adding; held while waiting for `changed` */
+    pthread_cond_t changed;
+    enum psd_seat_phase phase;
+    bool offered;      /* start has been called: nothing more is added */
+    psd_status status; /* of the job, when it has ended */
+    char *sentence;    /* owned; why it has */
+    bool collecting;   /* a collective is under way */
+    size_t unfresh;    /* parameters whose initial value has not come */
+};
+
+/* Starts joining; on the loop, as all that follows. The argument is the struct psd_comm. */
+void psd_seat_join(void *comm);
+
+/* Offers this seat's parameters to rank 0. */
+void psd_seat_offer(void *comm);
+
+/* Closes the connections; nothing is heard or sent afterwards. */
+void psd_seat_leave(void *comm);
+
+/* Ends the job for this seat and, as far as they can be reached, for the others; once. */
+void psd_seat_end(struct psd_comm *comm, psd_status status, const char *sentence);
+
+/* The same with psd_error(), unless `status` is PSD_OK. */
+void psd_seat_check(struct psd_comm *comm, psd_status status);
+
+/* Tells whoever listens what a person should know. */
+void psd_seat_warn(struct psd_comm *comm, const char *sentence);
+
+/* Opens the mesh at this seat's address (seat.c), and goes on when a member joins it (seat_join.c). */
+psd_status psd_seat_open_mesh(struct psd_comm *comm);
+void psd_seat_joined(struct psd_comm *comm, unsigned from);
+
+/* The connection to a member is gone while there is no node. */
+void psd_seat_lost(struct psd_comm *comm, unsigned from, const char *why);
+
+/* A letter has come whole. A failure ends the job. */
+psd_status psd_seat_take_join(struct psd_comm *comm, unsigned from);
+psd_status psd_seat_take_roster(struct psd_comm *comm, const struct psd_pack *roster);
+psd_status psd_seat_take_params(struct psd_comm *comm, unsigned from);
+psd_status psd_seat_take_plan(struct psd_comm *comm, const struct psd_pack *plan);
+
+/* What the node asks for; its context is the struct psd_comm. */
+extern const struct psd_node_driver psd_seat_driver;
+
+/* Notes that the job has ended and wakes whoever waits; the first sentence stays. */
+void psd_seat_note_end(struct psd_comm *comm, psd_status status, const char *sentence);
+
+/* Moves on to `phase` and wakes whoever waits for it. */
+void psd_seat_advance(struct psd_comm *comm, enum psd_seat_phase phase);
+
+#endif
