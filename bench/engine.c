@@ -71,7 +71,7 @@ static struct psd_document *read_document(const char *path, const ProtobufCMessa
 {
     struct psd_document *document = NULL;
 
-    check(psd_document_read(path, PSD_FORM_TEXT, type, &document), path);
+    check(psd_document_read(path, PSD_DOCUMENT_TEXT, type, &document), path);
     return document;
 }
 

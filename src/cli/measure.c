@@ -3,11 +3,11 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "comm/workload.h"
+#include "math/product.h"
 #include "math/rules.h"
 #include "math/sum.h"
 
 #include <math.h>
-#include <string.h>
 
 enum {
     VALUES = 8 << 20, /* of a vector */
@@ -59,17 +59,10 @@ static void update(float *const *vectors)
 /* gradient [ROWS][COLS] = u^T v, of u [SAMPLES][ROWS] and v [SAMPLES][COLS]. */
 static void rebuild(float *const *vectors)
 {
-    float *gradient = vectors[0];
-    const float *u = vectors[1], *v = vectors[2];
+    struct psd_product_block block = {
+        .u = vectors[1], .u_stride = ROWS, .v = vectors[2], .count = SAMPLES};
 
-    memset(gradient, 0, GRADIENT * sizeof *gradient);
-    for (size_t row = 0; row < ROWS; row++, gradient += COLS) {
-        for (size_t sample = 0; sample < SAMPLES; sample++) {
-            float factor = u[sample * ROWS + row];
-            for (size_t col = 0; col < COLS; col++)
-                gradient[col] += factor * v[sample * COLS + col];
-        }
-    }
+    psd_product_rows(&block, 1, ROWS, COLS, vectors[0]);
 }
 
 psd_status psd_measure_sum(double *bytes_per_s)

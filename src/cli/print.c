@@ -15,7 +15,7 @@ enum { LONGEST_IN_SHORT = 16 };
 struct print_options {
     bool summary;
     char *type, *output;
-    enum psd_form form;
+    enum psd_document_form form;
 };
 
 static const struct psd_option print_options[] = {
@@ -82,16 +82,16 @@ static psd_status run(struct psd_cli *cli, const void *opaque, int argc, char **
     psd_status status = PSD_OK;
 
     (void)argc;
-    if (options->summary && options->form == PSD_FORM_BINARY)
+    if (options->summary && options->form == PSD_DOCUMENT_BINARY)
         return psd_cli_misuse(cli, "--short is for text; the binary form is always whole");
     PSD_TRY(find_type(cli, options->type, &type));
     if (!type && is_own_state(argv[0]))
-        PSD_TRY(psd_document_read(argv[0], PSD_FORM_BINARY, own_state, &document));
+        PSD_TRY(psd_document_read(argv[0], PSD_DOCUMENT_BINARY, own_state, &document));
     else
-        PSD_TRY(psd_document_read(argv[0], PSD_FORM_AUTO, type, &document));
+        PSD_TRY(psd_document_read(argv[0], PSD_DOCUMENT_AUTO, type, &document));
     if (options->output)
         status = psd_document_write(document, options->form, &text, options->output);
-    else if (options->form == PSD_FORM_BINARY)
+    else if (options->form == PSD_DOCUMENT_BINARY)
         status = psd_wire_write(document->root, &sink);
     else
         psd_text_write(document->root, &text, &sink);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 struct upgrade_options {
-    enum psd_form form;
+    enum psd_document_form form;
 };
 
 static const struct psd_option upgrade_options[] = {
@@ -21,18 +21,19 @@ static const struct psd_option upgrade_options[] = {
 /* One way of being called: what is read, in which form, and how it is brought up to date. */
 struct job {
     const ProtobufCMessageDescriptor *type;
-    enum psd_form form;
+    enum psd_document_form form;
     psd_status (*upgrade)(struct psd_document *document, struct psd_upgrade *upgrade);
 };
 
-static const struct job net = {&caffe__net_parameter__descriptor, PSD_FORM_AUTO, psd_upgrade_net};
-static const struct job net_text = {&caffe__net_parameter__descriptor, PSD_FORM_TEXT,
+static const struct job net = {&caffe__net_parameter__descriptor, PSD_DOCUMENT_AUTO,
+                               psd_upgrade_net};
+static const struct job net_text = {&caffe__net_parameter__descriptor, PSD_DOCUMENT_TEXT,
                                     psd_upgrade_net};
-static const struct job net_binary = {&caffe__net_parameter__descriptor, PSD_FORM_BINARY,
+static const struct job net_binary = {&caffe__net_parameter__descriptor, PSD_DOCUMENT_BINARY,
                                       psd_upgrade_net};
-static const struct job solver = {&caffe__solver_parameter__descriptor, PSD_FORM_AUTO,
+static const struct job solver = {&caffe__solver_parameter__descriptor, PSD_DOCUMENT_AUTO,
                                   psd_upgrade_solver};
-static const struct job solver_text = {&caffe__solver_parameter__descriptor, PSD_FORM_TEXT,
+static const struct job solver_text = {&caffe__solver_parameter__descriptor, PSD_DOCUMENT_TEXT,
                                        psd_upgrade_solver};
 
 static void tell(struct psd_cli *cli, const struct psd_upgrade *upgrade, const char *in)
@@ -47,8 +48,9 @@ static void tell(struct psd_cli *cli, const struct psd_upgrade *upgrade, const c
     }
 }
 
-static psd_status upgrade_document(struct psd_cli *cli, const struct job *job, enum psd_form form,
-                                   struct psd_document *document, const char *out)
+static psd_status upgrade_document(struct psd_cli *cli, const struct job *job,
+                                   enum psd_document_form form, struct psd_document *document,
+                                   const char *out)
 {
     struct psd_upgrade upgrade;
     bool is_text = document->positions != NULL;
@@ -56,10 +58,10 @@ static psd_status upgrade_document(struct psd_cli *cli, const struct job *job, e
     psd_upgrade_init(&upgrade, document);
     PSD_TRY(job->upgrade(document, &upgrade));
     tell(cli, &upgrade, document->path);
-    if (form == PSD_FORM_AUTO)
+    if (form == PSD_DOCUMENT_AUTO)
         form = psd_kind_form_of_name(out);
-    if (form == PSD_FORM_AUTO && !is_text && strcmp(out, "-") != 0)
-        form = PSD_FORM_BINARY;
+    if (form == PSD_DOCUMENT_AUTO && !is_text && strcmp(out, "-") != 0)
+        form = PSD_DOCUMENT_BINARY;
     PSD_TRY(psd_document_write(document, form, NULL, out));
     if (strcmp(out, "-") != 0)
         psd_log_info(cli->log, "Wrote upgraded %s to %s", job->type->short_name, out);
@@ -68,8 +70,8 @@ static psd_status upgrade_document(struct psd_cli *cli, const struct job *job, e
     return PSD_OK;
 }
 
-static psd_status run_job(struct psd_cli *cli, const struct job *job, enum psd_form form, int argc,
-                          char **argv)
+static psd_status run_job(struct psd_cli *cli, const struct job *job, enum psd_document_form form,
+                          int argc, char **argv)
 {
     struct psd_document *document = NULL;
 
@@ -92,19 +94,19 @@ static psd_status run_solver(struct psd_cli *cli, const void *options, int argc,
 static psd_status run_net_text(struct psd_cli *cli, const void *options, int argc, char **argv)
 {
     (void)options;
-    return run_job(cli, &net_text, PSD_FORM_TEXT, argc, argv);
+    return run_job(cli, &net_text, PSD_DOCUMENT_TEXT, argc, argv);
 }
 
 static psd_status run_net_binary(struct psd_cli *cli, const void *options, int argc, char **argv)
 {
     (void)options;
-    return run_job(cli, &net_binary, PSD_FORM_BINARY, argc, argv);
+    return run_job(cli, &net_binary, PSD_DOCUMENT_BINARY, argc, argv);
 }
 
 static psd_status run_solver_text(struct psd_cli *cli, const void *options, int argc, char **argv)
 {
     (void)options;
-    return run_job(cli, &solver_text, PSD_FORM_TEXT, argc, argv);
+    return run_job(cli, &solver_text, PSD_DOCUMENT_TEXT, argc, argv);
 }
 
 const struct psd_command psd_command_upgrade_net = {
