@@ -44,9 +44,9 @@ static const struct crew_shape {
     bool factors;
     int bias_of;
 } crew_shapes[CREW_PARAMS] = {
-    {"conv1", 1, 40, false, 0},   {"conv1.bias", 1, 3, false, 0}, {"conv2", 1, 70000, false, 0},
-    {"fc1", 50, 30, true, 0},     {"fc1.bias", 1, 50, false, 4},  {"fc2", 33, 700, true, 0},
-    {"scale", 1, 64, false, 0},   {"shift", 1, 17000, false, 0},
+    {"conv1", 1, 40, false, 0}, {"conv1.bias", 1, 3, false, 0}, {"conv2", 1, 70000, false, 0},
+    {"fc1", 50, 30, true, 0},   {"fc1.bias", 1, 50, false, 4},  {"fc2", 33, 700, true, 0},
+    {"scale", 1, 64, false, 0}, {"shift", 1, 17000, false, 0},
 };
 
 static inline size_t crew_count(size_t param)
@@ -294,10 +294,10 @@ struct crew {
 struct crew_seat {
     const struct crew_case *c;
     struct psd_comm *comm;
-    float *values;                       /* in update mode the library's */
-    float *sums;                         /* in sum mode */
-    float *grads[CREW_MOST];             /* of each hosted worker */
-    float *states[4];                    /* in sum mode */
+    float *values;           /* in update mode the library's */
+    float *sums;             /* in sum mode */
+    float *grads[CREW_MOST]; /* of each hosted worker */
+    float *states[4];        /* in sum mode */
     float *u[CREW_MOST], *v[CREW_MOST];
     const unsigned *hosted;
     unsigned n_hosted;
