@@ -400,6 +400,29 @@ static void send_factors(struct psd_exchange *exchange, unsigned worker, uint64_
     }
 }
 
+static size_t sends_of(const struct psd_exchange *exchange)
+{
+    const struct psd_node *node = exchange->node;
+    size_t count = 0;
+
+    for (unsigned rank = 0; rank < node->job->ranks; rank++) {
+        struct psd_rows rows = psd_layout_rows(node->layout, exchange->param, rank);
+        size_t width = rows.end - rows.first;
+        for (unsigned i = 0; rank != node->rank && width && i < node->n_hosted; i++)
+            count += cut_of(exchange, node->hosted[i], width).count;
+    }
+    return count;
+}
+
+size_t psd_exchange_sends(const struct psd_node *node)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < node->exchanges.count; i++)
+        count += sends_of(&node->exchanges.all[i]);
+    return count;
+}
+
 /* The iteration that others are in, judged by what they have sent before our own factors of
  * `iteration`, which they need to go on. */
 static uint64_t others_are_in(struct psd_exchange *exchange, uint64_t iteration)

@@ -75,6 +75,9 @@ void psd_exchange_copy(struct psd_node *node, size_t param, unsigned worker, uin
 /* They are there: sends them to all who need them. */
 void psd_exchange_give(struct psd_node *node, size_t param, unsigned worker, uint64_t iteration);
 
+/* Messages in which the factors of all our workers travel in an iteration. */
+size_t psd_exchange_sends(const struct psd_node *node);
+
 psd_status psd_exchange_place(struct psd_node *node, const struct psd_message *message,
                               struct psd_place *place);
 void psd_exchange_arrived(struct psd_node *node, const struct psd_message *message);

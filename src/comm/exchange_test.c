@@ -618,6 +618,26 @@ static void nothing_is_allocated_in_steady_state(void)
     }
 }
 
+/* Factors that are cut into many messages have sends reserved for each. */
+static void after_a_reserve_nothing_is_allocated(void)
+{
+    for (int route = BROADCAST; route <= ROW_SHARDED; route++) {
+        struct node_case c = case_of(route, 0);
+        c.most = 12;
+        struct node_test *test = node_of(&c);
+        CHECK_OK(psd_node_reserve(test->node));
+        psd_alloc_fail_at(0);
+        node_begin(test, 0);
+        sync_own(test, 0);
+        CHECK(test->n_sends > (route == BROADCAST ? 32 : 16));
+        hear(test, 1, 0);
+        hear(test, 2, 0);
+        node_settle(test);
+        CHECK(!psd_alloc_fail_at(-1) && test->ended == 0);
+        node_free(test);
+    }
+}
+
 int main(int argc, char **argv)
 {
     RUN(everybody_rebuilds_all_in_any_order)
@@ -638,4 +658,5 @@ int main(int argc, char **argv)
     RUN(who_is_an_iteration_behind_us_is_refused)
     RUN(large_matrices_are_rebuilt_in_chunks_of_rows)
     RUN(nothing_is_allocated_in_steady_state)
+    RUN(after_a_reserve_nothing_is_allocated)
 }

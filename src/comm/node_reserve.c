@@ -18,8 +18,7 @@ static size_t sends_of_piece(const struct psd_node *node, const struct psd_piece
 psd_status psd_node_reserve(struct psd_node *node)
 {
     size_t ranks = node->job->ranks, control = 4 * ranks + 16;
-    size_t factors = 2 * node->exchanges.count * node->n_hosted * (ranks - 1);
-    size_t sends = control + factors;
+    size_t sends = control + 2 * psd_exchange_sends(node);
 
     for (size_t i = 0; i < node->layout->n_pieces; i++)
         sends += sends_of_piece(node, &node->layout->pieces[i]);
