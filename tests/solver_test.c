@@ -33,7 +33,7 @@ static struct rig make_rig(const char *path)
     CHECK_OK(psd_device_open("host", 0, &rig.device));
     CHECK_OK(psd_ops_open(&(struct psd_ops_options){.device = rig.device, .threads = TWO_THREADS},
                           &rig.ops));
-    CHECK_OK(psd_document_read(path, PSD_FORM_TEXT, &caffe__solver_parameter__descriptor,
+    CHECK_OK(psd_document_read(path, PSD_DOCUMENT_TEXT, &caffe__solver_parameter__descriptor,
                                &rig.document));
     psd_upgrade_init(&upgrade, rig.document);
     CHECK_OK(psd_upgrade_solver(rig.document, &upgrade));
