@@ -11,7 +11,7 @@
 
 enum { RANKS = 2, COUNT = 4, ITERATIONS = 200 };
 
-static psd_status learn(struct psd_comm *comm, unsigned rank, float *value)
+static psd_status learn(struct psd_comm *comm, unsigned rank, float value[COUNT])
 {
     struct psd_comm_param param = {.name = "weight", .rows = 1, .cols = COUNT, .value = value};
     float grad[COUNT];

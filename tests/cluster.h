@@ -17,7 +17,13 @@
 #include "comm/plan.h"
 #include "test.h"
 
-enum { CLUSTER_PARAMS = 9, CLUSTER_RANKS = 16, CLUSTER_WORKERS = 16, CLUSTER_ITERATIONS = 16 };
+enum {
+    CLUSTER_PARAMS = 9,
+    CLUSTER_STEPS = 2 * CLUSTER_PARAMS,
+    CLUSTER_RANKS = 16,
+    CLUSTER_WORKERS = 16,
+    CLUSTER_ITERATIONS = 16
+};
 
 /* How the gradients of inner products are made. */
 enum cluster_forms { CLUSTER_DENSE, CLUSTER_FACTORED, CLUSTER_MIXED };
@@ -236,13 +242,13 @@ static inline void cluster_action(const struct cluster_test *test, unsigned rank
                                   uint64_t iteration, size_t step, size_t *param, bool *waits)
 {
     const struct cluster_case *c = test->c;
-    size_t order[2 * CLUSTER_PARAMS];
+    size_t order[CLUSTER_STEPS];
     uint64_t draw = 1000 + iteration * 1000;
     bool own = c->program == CLUSTER_OWN_ORDER;
 
-    for (size_t i = 0; i < 2 * CLUSTER_PARAMS; i++)
+    for (size_t i = 0; i < CLUSTER_STEPS; i++)
         order[i] = i / 2;
-    for (size_t i = 2 * CLUSTER_PARAMS - 1; i > 0; i--) {
+    for (size_t i = CLUSTER_STEPS - 1; i > 0; i--) {
         size_t j = cluster_draw(c, draw + i + (own ? 100 * (rank + 1) : 0), i + 1),
                other = order[i];
         order[i] = order[j];
@@ -251,7 +257,7 @@ static inline void cluster_action(const struct cluster_test *test, unsigned rank
     size_t before = 0;
     if (own) { /* the first times of all come before the second times */
         size_t at = step % CLUSTER_PARAMS, seen = 0;
-        for (size_t i = 0; i < 2 * CLUSTER_PARAMS; i++) {
+        for (size_t i = 0; i < CLUSTER_STEPS; i++) {
             bool second = false;
             for (size_t j = 0; j < i; j++)
                 second |= order[j] == order[i];
@@ -326,13 +332,13 @@ static inline bool cluster_act(struct cluster_test *test, unsigned rank)
         if (actor->iteration == 1 && actor->step >= 3)
             cluster_break(test, rank, param);
     }
-    for (size_t i = 0; actor->step + 1 == 2 * CLUSTER_PARAMS && i < CLUSTER_PARAMS; i++) {
+    for (size_t i = 0; actor->step + 1 == CLUSTER_STEPS && i < CLUSTER_PARAMS; i++) {
         if (!actor->fresh[i]) { /* a bias may have been waited for before its weight was synced */
             psd_node_waits(node, i);
             return actor->fresh[i];
         }
     }
-    if (++actor->step == 2 * CLUSTER_PARAMS) {
+    if (++actor->step == CLUSTER_STEPS) {
         actor->step = 0;
         actor->begun = false;
         actor->iteration++;

@@ -26,6 +26,8 @@ static inline void run_find_program(void)
     const char *named = getenv("POSEIDON"), *build = getenv("BUILD");
     char path[PATH_MAX], absolute[PATH_MAX];
 
+    if (*run_program)
+        return; /* found before the test went into its folder */
     snprintf(path, sizeof path, "%s%s",
              named   ? named
              : build ? build

@@ -517,7 +517,9 @@ static void mistakes_are_one_sentence(void)
          "poseidon: s_iter_2.poseidonstate is of iteration 1, the .solverstate beside it of "
          "iteration 2; remove it to go on without\n"},
         {1, "echo 'type: \"Sdg\"' >>solver.prototxt; $POSEIDON train -solver solver.prototxt",
-         "solver.prototxt:12:1: there is no solver of the type \"Sdg\" yet\n"},
+         "solver.prototxt:12:1: type is \"SGD\", \"Nesterov\", \"AdaGrad\", \"RMSProp\", "
+         "\"AdaDelta\" or "
+         "\"Adam\"\n"},
         {1,
          "echo 'test_iter: 0 test_interval: 1' >>solver.prototxt; "
          "$POSEIDON train -solver solver.prototxt",

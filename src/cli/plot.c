@@ -90,7 +90,9 @@ static void put_y_axis(const struct psd_plot *plot, FILE *out, const struct axes
     char number[32], turned[100];
     double middle = axes->top + HEIGHT / 2.0;
 
-    for (double y = 0; y <= axes->y_most * 1.0001; y += axes->y_step) {
+    size_t steps = (size_t)(axes->y_most * 1.0001 / axes->y_step);
+    for (size_t step = 0; step <= steps; step++) {
+        double y = (double)step * axes->y_step;
         fprintf(out, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>\n", LEFT, at_y(axes, y),
                 WIDTH - RIGHT);
         snprintf(number, sizeof number, "%g", y);
@@ -170,14 +172,17 @@ static size_t columns(void)
 
 static double legend_height(const struct psd_plot *plot)
 {
-    return (double)((plot->n_names + columns() - 1) / columns() * ROW);
+    size_t rows = (plot->n_names + columns() - 1) / columns();
+
+    return (double)(rows * ROW);
 }
 
 static void put_legend(const struct psd_plot *plot, FILE *out)
 {
     for (size_t i = 0; i < plot->n_names; i++) {
+        size_t row = i / columns();
         double x = (double)(LEFT + i % columns() * ENTRY);
-        double y = (double)(HEAD + i / columns() * ROW + ROW / 2);
+        double y = (double)(HEAD + row * ROW) + ROW / 2.0;
         fputs("<path ", out);
         put_stroke(plot, out, i);
         fprintf(out, " d=\"M%.1f %.1fh22\"/>\n", x, y);

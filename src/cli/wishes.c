@@ -50,6 +50,22 @@ static bool is_meant(const struct psd_workload *workload, const struct psd_workl
            (is_called(layer->name, name, length) && param->bias_of < 0);
 }
 
+/* The wish for the parameters of one layer that `text` means; counted in *found. */
+static psd_status read_layer(const struct kind *kind, const struct psd_workload *workload,
+                             const struct psd_workload_layer *layer, const char *text,
+                             struct psd_workload_wish *wishes, size_t *found)
+{
+    size_t length = strcspn(text, "=");
+
+    for (size_t i = layer->first_param; i < layer->first_param + layer->params; i++) {
+        if (!is_meant(workload, layer, i, text, length))
+            continue;
+        PSD_TRY(psd_value_parse(&kind->value, text + length + 1, &wishes[i]));
+        ++*found;
+    }
+    return PSD_OK;
+}
+
 static psd_status read_one(struct psd_cli *cli, const struct kind *kind,
                            const struct psd_workload *workload, const char *text,
                            struct psd_workload_wish *wishes)
@@ -61,15 +77,8 @@ static psd_status read_one(struct psd_cli *cli, const struct kind *kind,
                               text);
     if (psd_value_check(&kind->value, text + length + 1) != PSD_OK)
         return psd_cli_misuse(cli, "--%s %.*s: %s", kind->option, (int)length, text, psd_error());
-    for (size_t k = 0; k < workload->n_layers; k++) {
-        const struct psd_workload_layer *layer = &workload->layers[k];
-        for (size_t i = layer->first_param; i < layer->first_param + layer->params; i++) {
-            if (is_meant(workload, layer, i, text, length)) {
-                PSD_TRY(psd_value_parse(&kind->value, text + length + 1, &wishes[i]));
-                found++;
-            }
-        }
-    }
+    for (size_t k = 0; k < workload->n_layers; k++)
+        PSD_TRY(read_layer(kind, workload, &workload->layers[k], text, wishes, &found));
     return found ? PSD_OK : refuse_name(cli, kind, workload, text, length);
 }
 

@@ -11,6 +11,7 @@
 /* The wishes of `forms` and `routes`, each NULL or ending with NULL, for every parameter of the
  * workload; later ones win. The caller frees *out. A misuse: a name or word is unknown. */
 psd_status psd_wishes_read(struct psd_cli *cli, const struct psd_workload *workload,
-                           char *const *forms, char *const *routes, struct psd_workload_wish **out);
+                           char *const *form_texts, char *const *route_texts,
+                           struct psd_workload_wish **out);
 
 #endif

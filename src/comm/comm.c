@@ -4,6 +4,8 @@
 #include "base/status.h"
 #include "comm/call.h"
 
+#include <assert.h>
+
 /* The order of the waits since the begin before becomes the order of urgency, if all were waited
  * for. */
 static void pass_on_order(struct psd_comm *comm)
@@ -64,13 +66,11 @@ static void run_mistake(struct psd_call *call)
 /* A sync that is a mistake: the node finds the words and tells everybody. */
 static psd_status make_mistake(const struct psd_request *request, float *grad, size_t batch)
 {
-    struct psd_request wrong = {.comm = request->comm,
-                                .param = request->param,
-                                .worker = request->worker,
-                                .grad = grad,
-                                .batch = batch};
+    struct psd_request wrong = {
+        .comm = request->comm, .param = request->param, .worker = request->worker, .batch = batch};
     struct psd_call call = {.comm = request->comm, .request = &wrong};
 
+    wrong.grad = grad;
     return psd_call_ask(run_mistake, &call);
 }
 
@@ -155,6 +155,7 @@ psd_status psd_comm_sync(struct psd_comm *comm, int id, unsigned worker, float *
     uint64_t before = 0;
 
     PSD_TRY(find_request(comm, id, worker, &request));
+    assert(request);
     uint64_t iteration = atomic_load(&comm->iteration);
     if (!grad)
         return psd_fail(PSD_EINVAL, "the gradient of %s is NULL", comm->job->params[id].name);
@@ -174,6 +175,7 @@ psd_status psd_comm_sync_factors(struct psd_comm *comm, int id, unsigned worker,
     uint64_t before = 0;
 
     PSD_TRY(find_request(comm, id, worker, &request));
+    assert(request);
     uint64_t iteration = atomic_load(&comm->iteration);
     if (!u || !v || batch == 0)
         return psd_fail(PSD_EINVAL, "the factors of %s are NULL or empty",

@@ -37,7 +37,7 @@ struct psd_request {
 
 enum psd_seat_phase { PSD_SEAT_JOINING, PSD_SEAT_SEATED, PSD_SEAT_STARTED };
 
-struct psd_comm {
+struct psd_comm { /* NOLINT(clang-analyzer-optin.performance.Padding): by who owns what */
     struct psd_comm_options options;       /* its texts and arrays are owned, below */
     char *coordinator;                     /* owned, as are the next two */
     unsigned *named;                       /* the hosted workers of the options; NULL: dealt out */

@@ -88,7 +88,7 @@ static psd_status compare_one(const struct term *ours, unsigned from, struct psd
         return psd_unpack_end(theirs, from, "options");
     if (count != ours->count && strcmp(ours->name, "key") == 0)
         return psd_fail(PSD_EPEER, "rank %u joins with another key than rank 0", from);
-    if (ours->is_float && memcmp(&number, &ours->number, sizeof number) != 0)
+    if (ours->is_float && (number < ours->number || number > ours->number))
         return psd_fail(PSD_EPEER, "rank %u joins with %s %g, rank 0 has %g", from, ours->name,
                         (double)number, (double)ours->number);
     if (count != ours->count)
