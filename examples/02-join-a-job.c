@@ -11,12 +11,13 @@
 
 enum { RANKS = 2, COUNT = 4, ITERATIONS = 200 };
 
-static psd_status learn(struct psd_comm *comm, unsigned rank, float value[COUNT])
+static psd_status learn(struct psd_comm *comm, unsigned rank, float *value)
 {
-    struct psd_comm_param param = {.name = "weight", .rows = 1, .cols = COUNT, .value = value};
+    struct psd_comm_param param = {.name = "weight", .rows = 1, .cols = COUNT};
     float grad[COUNT];
     int weight = 0;
 
+    param.value = value;
     psd_status status = psd_comm_add(comm, &param, &weight);
     if (status == PSD_OK)
         status = psd_comm_start(comm); /* all begin with what worker 0 has */

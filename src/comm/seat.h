@@ -94,13 +94,13 @@ struct psd_comm { /* NOLINT(clang-analyzer-optin.performance.Padding): by who ow
 };
 
 /* Starts joining; on the loop, as all that follows. The argument is the struct psd_comm. */
-void psd_seat_join(void *comm);
+void psd_seat_join(void *arg);
 
 /* Offers this seat's parameters to rank 0. */
-void psd_seat_offer(void *comm);
+void psd_seat_offer(void *arg);
 
 /* Closes the connections; nothing is heard or sent afterwards. */
-void psd_seat_leave(void *comm);
+void psd_seat_leave(void *arg);
 
 /* Ends the job for this seat and, as far as they can be reached, for the others; once. */
 void psd_seat_end(struct psd_comm *comm, psd_status status, const char *sentence);
