@@ -22,5 +22,8 @@ void psd_reason_say(enum psd_reason reason, const char *scheme, const char *addr
     case PSD_REASON_MEMORY:
         snprintf(out, size, "the connection with %s://%s broke: out of memory", scheme, address);
         break;
+    case PSD_REASON_KEY:
+        snprintf(out, size, "%s://%s has another key", scheme, address);
+        break;
     }
 }

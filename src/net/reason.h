@@ -10,6 +10,7 @@ enum psd_reason {
     PSD_REASON_CUT,    /* the way is broken */
     PSD_REASON_DEAD,   /* the peer has ended without a word */
     PSD_REASON_MEMORY, /* news of it could not be kept */
+    PSD_REASON_KEY,    /* the peer has another key */
 };
 
 enum { PSD_REASON_SIZE = 256 }; /* bytes that are enough for a sentence about a usual address */

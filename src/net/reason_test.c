@@ -13,6 +13,7 @@ static void each_reason_names_the_peer(void)
         {PSD_REASON_CUT, "the connection with sim://a is cut"},
         {PSD_REASON_DEAD, "sim://a is gone"},
         {PSD_REASON_MEMORY, "the connection with sim://a broke: out of memory"},
+        {PSD_REASON_KEY, "sim://a has another key"},
     };
     char text[PSD_REASON_SIZE];
 

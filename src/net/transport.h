@@ -23,7 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { PSD_FRAME_HEADER = 40 }; /* bytes */
+enum { PSD_FRAME_HEADER = 40, PSD_TRANSPORT_KEY = 64 }; /* bytes; of the longest key */
 
 struct psd_loop;
 struct psd_conn;     /* one way to one peer; belongs to its endpoint */
@@ -83,6 +83,11 @@ struct psd_endpoint_options {
     void *user;                            /* the handlers' first argument */
     struct psd_loop *loop;                 /* whose thread this is; NULL for the simulation */
     void *world;                           /* the simulation: a struct psd_sim; else NULL */
+
+    /* A secret of up to PSD_TRANSPORT_KEY bytes; copied. Endpoints with different keys do not connect.
+     * The simulation looks at none. */
+    const void *key;
+    size_t key_size; /* 0: the empty key */
 };
 
 struct psd_transport {

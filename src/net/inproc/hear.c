@@ -12,6 +12,11 @@
 #include <stdio.h>
 #include <string.h>
 
+static bool has_our_key(const struct psd_endpoint *endpoint, const struct psd_inproc_pair *pair)
+{
+    return memcmp(&endpoint->key, &pair->key, sizeof pair->key) == 0;
+}
+
 /* Becomes the end of the endpoint that has the name now, if that is on this loop, still. */
 static void hear_asked(struct psd_inproc_end *end)
 {
@@ -23,8 +28,9 @@ static void hear_asked(struct psd_inproc_end *end)
         endpoint = NULL;
     psd_inproc_registry_unlock(); /* it cannot close before we return to its loop */
 
+    bool is_refused = endpoint && !has_our_key(endpoint, pair);
     psd_inproc_pair_lock(pair);
-    end->state = endpoint && !pair->is_broken ? PSD_INPROC_OPEN : PSD_INPROC_GONE;
+    end->state = endpoint && !is_refused && !pair->is_broken ? PSD_INPROC_OPEN : PSD_INPROC_GONE;
     if (end->state == PSD_INPROC_OPEN) {
         end->endpoint = endpoint;
         psd_list_push_back(&endpoint->ends, &end->link);
@@ -33,7 +39,7 @@ static void hear_asked(struct psd_inproc_end *end)
         psd_inproc_wake(psd_inproc_peer(end)); /* so that it hears this before what we send */
     } else {
         end->loop = NULL;
-        psd_inproc_pair_break(pair, PSD_REASON_NOBODY);
+        psd_inproc_pair_break(pair, is_refused ? PSD_REASON_KEY : PSD_REASON_NOBODY);
     }
     psd_inproc_pair_unlock(pair);
     if (end->state == PSD_INPROC_OPEN)

@@ -19,6 +19,9 @@ static psd_status open_endpoint(const struct psd_endpoint_options *options,
         return psd_fail(PSD_EINVAL, "an endpoint inside the process needs a loop");
     if (!options->address || !*options->address)
         return psd_fail(PSD_ECONFIG, "an endpoint needs an address, such as inproc://a");
+    if (options->key_size > PSD_TRANSPORT_KEY)
+        return psd_fail(PSD_EINVAL, "a key has %d bytes at most, not %zu", PSD_TRANSPORT_KEY,
+                        options->key_size);
     PSD_ON_LOOP(options->loop);
     size_t length = strlen(options->address) + 1;
     struct psd_endpoint *endpoint = psd_alloc_zero(1, sizeof *endpoint + length);
@@ -28,6 +31,9 @@ static psd_status open_endpoint(const struct psd_endpoint_options *options,
     endpoint->handler = options->handler;
     endpoint->user = options->user;
     memcpy(endpoint->address, options->address, length);
+    endpoint->key.size = options->key_size;
+    if (options->key_size)
+        memcpy(endpoint->key.bytes, options->key, options->key_size);
     psd_list_init(&endpoint->ends);
     psd_status status = psd_inproc_register(endpoint);
     if (status == PSD_OK)
@@ -64,6 +70,7 @@ static psd_status connect_to(struct psd_endpoint *endpoint, const char *address,
     PSD_ON_LOOP(endpoint->loop);
     PSD_TRY(psd_inproc_pair_create(endpoint->address, address, &pair));
     struct psd_inproc_end *end = &pair->ends[0];
+    pair->key = endpoint->key;
     end->state = PSD_INPROC_ASKING;
     end->endpoint = endpoint;
     end->loop = endpoint->loop;

@@ -62,6 +62,25 @@ static void nobody_at_the_address_is_heard_as_closed(void)
     stand_up(&seat);
 }
 
+static void who_has_another_key_does_not_connect(void)
+{
+    static const char *const keys[][2] = {{"sesame", "sesamo"}, {"sesame", "ses"}, {"x", NULL}};
+
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        struct seat seats[3] = {{.key = keys[i][0]}, {.key = keys[i][1]}, {.key = keys[i][0]}};
+        sit(&seats[0], "a");
+        sit(&seats[1], "b");
+        sit(&seats[2], "c");
+        connect_to(&seats[1], "a");
+        wait_for(&seats[1], "closed: inproc://a has another key\n");
+        connect_to(&seats[2], "a");
+        wait_for(&seats[2], "connected\n");
+        wait_for(&seats[0], "accepted\n"); /* and nothing of the other */
+        for (size_t k = 0; k < 3; k++)
+            stand_up(&seats[k]);
+    }
+}
+
 static void a_name_is_one_endpoints_until_it_closes(void)
 {
     struct seat seats[2] = {{.closed = 0}};
@@ -95,6 +114,10 @@ static void an_endpoint_needs_a_loop_and_an_address(void)
     errand.address = NULL;
     on_loop(seat.loop, open_now, &errand);
     CHECK_STATUS(PSD_ECONFIG, errand.status);
+    errand.address = "b";
+    seat.key = "a key of more than sixty-four bytes is not what anybody needs to keep";
+    on_loop(seat.loop, open_now, &errand);
+    CHECK_STATUS(PSD_EINVAL, errand.status);
     stand_up(&seat);
     CHECK(endpoint == NULL);
 }
@@ -263,6 +286,7 @@ int main(int argc, char **argv)
     RUN(frames_may_be_sent_before_the_connection_is_there)
     RUN(payloads_are_stored_or_added)
     RUN(nobody_at_the_address_is_heard_as_closed)
+    RUN(who_has_another_key_does_not_connect)
     RUN(a_name_is_one_endpoints_until_it_closes)
     RUN(an_endpoint_needs_a_loop_and_an_address)
     RUN(who_drops_hears_nothing_and_the_peer_does)

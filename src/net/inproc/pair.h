@@ -54,6 +54,7 @@ struct psd_inproc_end {
 struct psd_inproc_pair {
     struct psd_inproc_end ends[2]; /* who asks, who is asked */
     char *address[2];              /* of the ends; in the memory behind us */
+    struct psd_inproc_key key;     /* of who asks */
 
     pthread_mutex_t lock;
     pthread_cond_t moved; /* an end is_moving no more */
