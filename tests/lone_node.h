@@ -444,8 +444,12 @@ static inline void node_mix(uint64_t *sum, const void *data, size_t bytes)
 {
     const unsigned char *at = data;
 
-    for (size_t i = 0; at && i < bytes; i++)
-        *sum = (*sum ^ at[i]) * UINT64_C(0x100000001b3);
+    for (size_t i = 0; at && i < bytes; i += sizeof(uint64_t)) {
+        uint64_t word = 0;
+        memcpy(&word, at + i, bytes - i < sizeof word ? bytes - i : sizeof word);
+        *sum = (*sum ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+        *sum ^= *sum >> 32;
+    }
 }
 
 static inline void node_mix_syncers(const struct node_test *test, uint64_t *sum)
@@ -531,11 +535,16 @@ static inline uint64_t node_sum(const struct node_test *test)
 {
     const struct psd_node *node = test->node;
     uint64_t sum = UINT64_C(0xcbf29ce484222325);
-    size_t pending = psd_schedule_pending(node->schedule);
+    size_t asked[] = {psd_schedule_pending(node->schedule),
+                      test->n_sends,
+                      test->n_works,
+                      test->collected,
+                      test->ended,
+                      test->warned};
 
     node_mix(&sum, node, sizeof *node);
-    node_mix(&sum, test, sizeof *test);
-    node_mix(&sum, &pending, sizeof pending);
+    node_mix(&sum, asked, sizeof asked);
+    node_mix(&sum, test->fresh, sizeof test->fresh);
     node_mix_syncers(test, &sum);
     node_mix_shareds(test, &sum);
     node_mix_shards(test, &sum);

@@ -34,8 +34,9 @@ static void read_join(const uint8_t *data, size_t size)
 
     if (psd_roster_create(&(struct psd_join){"zero", &options}, &roster) != PSD_OK)
         abort();
-    if (psd_roster_join(roster, 1, data, size) == PSD_OK &&
-        psd_roster_join(roster, 1, data, size) == PSD_OK)
+    psd_status first = psd_roster_join(roster, 1, data, size);
+    psd_status second = psd_roster_join(roster, 1, data, size);
+    if (first == PSD_OK && second == PSD_OK)
         abort(); /* nobody joins twice */
     (void)psd_roster_join(roster, 2, data, size);
     psd_roster_destroy(roster);
