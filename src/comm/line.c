@@ -6,7 +6,7 @@
 
 #include <assert.h>
 
-enum { ROOT = 3, BELOW = 4, CACHE_LINE = 64, NUMBER_BITS = 20 };
+enum { ROOT = 3, BELOW = 4, CACHE_LINE = 64, NUMBER_BITS = 20, FLIGHT_BIT = 63 };
 
 psd_status psd_line_init(struct psd_line *line, unsigned ranks, unsigned rank)
 {
@@ -80,13 +80,13 @@ static void fill_hole(struct psd_line *line, uint32_t place, struct psd_line_ent
 }
 
 /* Puts a destination where it belongs, now that something waits for it whose urgency is this. */
-static void enter(struct psd_line *line, uint32_t number, uint32_t urgency)
+static void enter(struct psd_line *line, uint32_t number, uint64_t urgency)
 {
     const struct psd_line_queue *queue = &line->queues[number];
     uint32_t hole = queue->place ? queue->place : ROOT + line->waiting++;
 
     fill_hole(line, hole,
-              (struct psd_line_entry){(uint64_t)(queue->in_flight > 0) << 32 | urgency,
+              (struct psd_line_entry){(uint64_t)(queue->in_flight > 0) << FLIGHT_BIT | urgency,
                                       queue->served << NUMBER_BITS | number});
 }
 
@@ -152,7 +152,7 @@ void psd_line_land(struct psd_line *line, const struct psd_send *send)
     struct psd_line_queue *queue = &line->queues[number];
 
     if (--queue->in_flight == 0 && queue->place)
-        enter(line, number, (uint32_t)line->heap[queue->place].urgency);
+        enter(line, number, line->heap[queue->place].urgency & ~(UINT64_C(1) << FLIGHT_BIT));
 }
 
 struct psd_send *psd_line_remove(struct psd_line *line, unsigned to)

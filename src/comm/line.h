@@ -29,7 +29,7 @@ struct psd_line_queue {
 
 /* Compared by `urgency`, then by `turn`. */
 struct psd_line_entry {
-    uint64_t urgency; /* of the first send, and above it a bit: something is in flight */
+    uint64_t urgency; /* of the first send, and in the top bit: something is in flight */
     uint64_t turn;    /* when it was served last, and below that its number */
 };
 

@@ -119,6 +119,12 @@ unsigned psd_node_hosted_index(const struct psd_node *node, unsigned worker)
     return low < node->n_hosted && node->hosted[low] == worker ? low : node->n_hosted;
 }
 
+/* An older iteration comes first: who is still in it holds up all others in the next one. */
+static uint64_t age_of(const struct psd_message *message)
+{
+    return message->iteration & INT32_MAX;
+}
+
 void psd_node_send(struct psd_node *node, const struct psd_message *message, unsigned to,
                    enum psd_send_class class, uint32_t urgency, struct psd_span first,
                    struct psd_span second)
@@ -138,7 +144,7 @@ void psd_node_send(struct psd_node *node, const struct psd_message *message, uns
     send->frame.payload[1] = second;
     send->to = to;
     send->class = class;
-    send->urgency = urgency;
+    send->urgency = age_of(message) << 32 | urgency;
     psd_schedule_queue(node->schedule, send);
 }
 

@@ -585,6 +585,45 @@ static void messages_and_bytes_are_counted(void)
     node_end(test);
 }
 
+/* Factors still travel to rank 0 when all that rank 1 waits for is there and it goes on. */
+static void an_older_iteration_leaves_first(void)
+{
+    static const struct node_param params[] = {
+        {.name = "conv", .rows = 1, .cols = 3},
+        {.name = "fc", .rows = 40, .cols = 3, .route = PSD_ROUTE_BROADCAST}};
+    struct node_test *test = node_of(&(struct node_case){.rank = 1,
+                                                         .ranks = 2,
+                                                         .workers = 2,
+                                                         .params = params,
+                                                         .n_params = 2,
+                                                         .most = 64,
+                                                         .credit = 1});
+    struct psd_message factors = {
+        .kind = PSD_MESSAGE_FACTORS, .from = 0, .subject = FC, .which = 0, .count = 1};
+
+    CHECK(test->layout->pieces[CONV].server == 0);
+    node_begin(test, 0);
+    node_sync_factors(test, FC, 1, 1, 1); /* 172 bytes: three messages, one of them in flight */
+    node_sync(test, CONV, 1, 1);
+    node_sent(test, PSD_MESSAGE_FACTORS, 0);
+    node_sent(test, PSD_MESSAGE_PUSH, 0);
+    node_hears(test, node_message(test, PSD_MESSAGE_VALUE, 0, CONV, 0, 0), 2);
+    for (factors.first = 0; factors.first < 3; factors.first++) {
+        factors.length = factors.first < 2 ? 60 : 52;
+        node_hears(test, factors, 1);
+    }
+    while (test->n_works)
+        node_work(test, PSD_WORK_REBUILD);
+    CHECK(test->fresh[CONV] == 1 && test->fresh[FC] == 1);
+
+    node_begin(test, 1);
+    node_sync(test, CONV, 1, 1);
+    node_sent(test, PSD_MESSAGE_FACTORS, 0);
+    CHECK(node_sent(test, PSD_MESSAGE_FACTORS, 0).message.iteration == 0);
+    CHECK(node_sent(test, PSD_MESSAGE_PUSH, 0).message.iteration == 1);
+    node_end(test);
+}
+
 int main(int argc, char **argv)
 {
     RUN(create_survives_every_failed_allocation)
@@ -620,4 +659,5 @@ int main(int argc, char **argv)
     RUN(messages_of_joining_do_not_belong_into_a_running_job)
     RUN(what_has_no_payload_comes_without)
     RUN(messages_and_bytes_are_counted)
+    RUN(an_older_iteration_leaves_first)
 }

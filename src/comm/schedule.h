@@ -4,13 +4,13 @@
  *     queue for rank 2   [conv1][fc6] ---------+--> in flight: a few pieces' bytes at most
  *     queue for rank 3   [conv2] --------------'
  *
- * Each destination has a queue in order of urgency, for pushes and for values separately. A send is
- * handed to the transport while its class has credit; what waits can still be overtaken. Of
- * destinations with equally urgent sends the one that was served longest ago goes first, and at the
- * start the next one after our own rank, so that members do not all send to the same one and no
- * piece of a parameter comes much later than the others. A destination has one send of a class in
- * flight while others wait, so a slow one does not use all credit. Credit shapes the order only: one
- * send may always go.
+ * Each destination has a queue in order of urgency, for pushes and for values separately: an older
+ * iteration first, then what forward needs first. A send is handed to the transport while its class
+ * has credit; what waits can still be overtaken. Of destinations with equally urgent sends the one
+ * that was served longest ago goes first, and at the start the next one after our own rank, so that
+ * members do not all send to the same one and no piece of a parameter comes much later than the
+ * others. A destination has one send of a class in flight while others wait, so a slow one does not
+ * use all credit. Credit shapes the order only: one send may always go.
  *
  * Belongs to the node; no clock, no I/O. Sends come from a store that grows to what the first
  * iterations need. */
@@ -32,8 +32,8 @@ struct psd_send {
     void *owned; /* freed when it is sent; NULL for most */
     uint32_t to;
     enum psd_send_class class; /* control has no credit and goes first */
-    uint32_t urgency;          /* the smaller, the sooner */
     uint32_t number;           /* of equal order, the one queued first; the schedule's */
+    uint64_t urgency;          /* the smaller, the sooner; below 2^63 */
     uint64_t order;            /* of equal urgency to one destination, the smaller, the sooner */
     struct psd_send *next;     /* while it waits or is in the store */
     struct psd_send *child;    /* while it waits (send_heap.h) */

@@ -4,6 +4,8 @@
 #include "base/clock.h"
 #include "base/status.h"
 
+#include <math.h>
+
 /* One rank's place in its program. */
 struct runner {
     struct timeline *timeline; /* borrowed */
@@ -291,7 +293,7 @@ static void measure(const struct timeline *timeline, struct psd_timeline_result 
         out->messages += now.sent_frames - timeline->traffic[i].sent_frames;
     }
     out->messages = (uint64_t)((double)out->messages / iterations);
-    out->stall = elapsed > 0 ? 1 - busy / elapsed / job->ranks : 0;
+    out->stall = elapsed > 0 ? fmax(0, 1 - busy / elapsed / job->ranks) : 0; /* by rounding */
     out->extra = elapsed > 0 ? extra / elapsed / job->ranks : 0;
 }
 
