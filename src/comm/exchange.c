@@ -400,27 +400,31 @@ static void send_factors(struct psd_exchange *exchange, unsigned worker, uint64_
     }
 }
 
-static size_t sends_of(const struct psd_exchange *exchange)
+static size_t sends_of(const struct psd_exchange *exchange, unsigned worker)
 {
     const struct psd_node *node = exchange->node;
-    size_t count = 0;
+    size_t sends = 0;
 
     for (unsigned rank = 0; rank < node->job->ranks; rank++) {
         struct psd_rows rows = psd_layout_rows(node->layout, exchange->param, rank);
-        size_t width = rows.end - rows.first;
-        for (unsigned i = 0; rank != node->rank && width && i < node->n_hosted; i++)
-            count += cut_of(exchange, node->hosted[i], width).count;
+        if (rank != node->rank && rows.first < rows.end)
+            sends += cut_of(exchange, worker, rows.end - rows.first).count;
     }
-    return count;
+    return sends;
 }
 
+/* On the broadcast route we may have the factors of all others, and go on to the next iteration, before
+ * they have ours of this one. */
 size_t psd_exchange_sends(const struct psd_node *node)
 {
-    size_t count = 0;
+    size_t sends = 0;
 
-    for (size_t i = 0; i < node->exchanges.count; i++)
-        count += sends_of(&node->exchanges.all[i]);
-    return count;
+    for (size_t i = 0; i < node->exchanges.count; i++) {
+        const struct psd_exchange *exchange = &node->exchanges.all[i];
+        for (unsigned k = 0; k < node->n_hosted; k++)
+            sends += sends_of(exchange, node->hosted[k]) * (is_broadcast(exchange) ? 2 : 1);
+    }
+    return sends;
 }
 
 /* The iteration that others are in, judged by what they have sent before our own factors of

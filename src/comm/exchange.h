@@ -82,6 +82,9 @@ psd_status psd_exchange_place(struct psd_node *node, const struct psd_message *m
                               struct psd_place *place);
 void psd_exchange_arrived(struct psd_node *node, const struct psd_message *message);
 
+/* How many messages of factors this rank can have on their way at a time. */
+size_t psd_exchange_sends(const struct psd_node *node);
+
 /* All factors of the iteration that is being rebuilt, with the rows of this rank. */
 const struct psd_product_block *psd_exchange_blocks(struct psd_exchange *exchange);
 

@@ -1,8 +1,7 @@
 /* node_reserve.c - how much can be under way at a time.
  *
  * A part's sum goes to its server once in an iteration, and its value comes back when that has arrived;
- * so each has one send at a time. On the broadcast route a member may have the factors of others, and
- * go on to the next iteration, before its own have left. */
+ * so each has one send at a time. */
 #include "comm/node_state.h"
 
 static size_t sends_of_piece(const struct psd_node *node, const struct psd_piece *piece)
@@ -18,7 +17,7 @@ static size_t sends_of_piece(const struct psd_node *node, const struct psd_piece
 psd_status psd_node_reserve(struct psd_node *node)
 {
     size_t ranks = node->job->ranks, control = 4 * ranks + 16;
-    size_t sends = control + 2 * psd_exchange_sends(node);
+    size_t sends = control + psd_exchange_sends(node);
 
     for (size_t i = 0; i < node->layout->n_pieces; i++)
         sends += sends_of_piece(node, &node->layout->pieces[i]);
