@@ -19,7 +19,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { CREW_PARAMS = 8, CREW_MOST = 8, CREW_BATCH = 3 };
+enum { CREW_PARAMS = 8, CREW_MOST = 8, CREW_BATCH = 3, CREW_WIDEST = 700 };
 
 /* How the inner products are synced. */
 enum crew_forms { CREW_DENSE, CREW_FACTORED, CREW_MIXED };
@@ -63,9 +63,16 @@ static inline size_t crew_first(size_t param)
     return first;
 }
 
+/* Whether n numbers have the same bits. */
+static inline bool crew_equal(const void *a, const void *b, size_t n)
+{
+    return memcmp(a, b, n * sizeof(float)) == 0;
+}
+
+/* The same for the values of all parameters. */
 static inline bool crew_same(const float *a, const float *b)
 {
-    return memcmp(a, b, crew_first(CREW_PARAMS) * sizeof *a) == 0;
+    return crew_equal(a, b, crew_first(CREW_PARAMS));
 }
 
 static inline unsigned crew_ranks(const struct crew_case *c)
@@ -314,8 +321,8 @@ static inline void crew_seat_init(struct crew_seat *seat)
         seat->states[i] = calloc(all, sizeof(float));
     for (size_t i = 0; i < CREW_MOST; i++) {
         seat->grads[i] = calloc(all, sizeof(float));
-        seat->u[i] = calloc(CREW_BATCH * 64, sizeof(float));
-        seat->v[i] = calloc(CREW_BATCH * 1024, sizeof(float));
+        seat->u[i] = calloc(CREW_BATCH, CREW_WIDEST * sizeof(float));
+        seat->v[i] = calloc(CREW_BATCH, CREW_WIDEST * sizeof(float));
     }
 }
 

@@ -25,6 +25,7 @@ static const float ones[FLOATS] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 
 struct seat {
     struct psd_loop *loop;
     const char *name;
+    const char *key; /* or NULL */
     struct psd_endpoint *endpoint;
     struct psd_conn *conn; /* the latest that it has, or NULL */
     char diary[1024];      /* what it has heard */
@@ -156,6 +157,8 @@ static inline void open_now(void *arg)
             .handler = &seat_handler,
             .user = errand->seat,
             .loop = errand->seat->loop,
+            .key = errand->seat->key,
+            .key_size = errand->seat->key ? strlen(errand->seat->key) : 0,
         },
         &errand->seat->endpoint);
 }

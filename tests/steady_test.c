@@ -24,7 +24,7 @@ enum { IS_COUNTED = false };
 #else
 enum { IS_COUNTED = true };
 
-/* What glibc offers to whoever puts himself before it. */
+/* NOLINTBEGIN: the names are glibc's, which offers the first four to whoever puts himself before it. */
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *old, size_t size);
@@ -59,6 +59,7 @@ void *aligned_alloc(size_t alignment, size_t size)
     count();
     return __libc_memalign(alignment, size);
 }
+/* NOLINTEND */
 #endif
 
 struct job {

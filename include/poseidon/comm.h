@@ -50,27 +50,31 @@ enum psd_route {
 /* What comes back: updated values, or the sum of the gradients for a caller with its own optimizer. */
 enum psd_comm_mode { PSD_COMM_UPDATE, PSD_COMM_SUM };
 
-/* How values are updated; the names and the meaning are those of Caffe's solvers. */
+/* How values are updated; the names and the meaning are those of Caffe's solvers. A field left zero
+ * takes its default, as in all structures here. */
 struct psd_comm_update {
-    const char
-        *rule; /* "SGD" (also when NULL), "Nesterov", "AdaGrad", "RMSProp", "AdaDelta", "Adam" */
+    /* "SGD" (also when NULL), "Nesterov", "AdaGrad", "RMSProp", "AdaDelta" or "Adam"; copied. */
+    const char *rule;
     float momentum, momentum2, delta, rms_decay; /* 0: 0, 0.999, 1e-8, 0.99 */
     float decay; /* weight decay, times the parameter's multiplier */
     bool l1;     /* decay by sign instead of by value */
-    float clip;  /* largest norm of the mean gradient; 0: any. With it no value is fresh before all
-                   parameters are synced: wait after the last sync */
+
+    /* The largest norm of the mean gradient; 0: any. With it no value is fresh before all parameters are
+     * synced: wait after the last sync. */
+    float clip;
     unsigned iter_size; /* passes that a gradient is the sum of; 0: 1 */
 };
 
-/* A field left zero takes its default. */
+/* What a seat is opened with. All but rank, hosted, batch, bandwidth, latency, timeout_ms, threads, warn
+ * and context is the same for all processes. */
 struct psd_comm_options {
     const char *coordinator; /* where rank 0 is found, such as "inproc://demo"; copied */
-    const void *key;         /* the job's secret, the same for all; borrowed for open */
-    size_t key_size;         /* in bytes, up to 64 */
+    const void *key;         /* the job's secret: who has another takes no seat; copied */
+    size_t key_size;         /* in bytes, up to 64; 0: the empty key */
     unsigned rank, ranks;    /* this process among how many; 0 ranks: 1 */
-    unsigned workers;        /* S logical workers in the whole job; 0: one for each rank */
+    unsigned workers;        /* S logical workers of the whole job, at least `ranks`; 0: as many */
 
-    /* The logical workers of this process, rising; copied. NULL: the plan deals them out evenly. */
+    /* The logical workers of this process, rising; copied. NULL, for all: dealt out evenly. */
     const unsigned *hosted;
     unsigned n_hosted;
 
@@ -78,10 +82,13 @@ struct psd_comm_options {
     enum psd_comm_mode mode;
     struct psd_comm_update update; /* for PSD_COMM_UPDATE */
 
-    double bandwidth,
-        latency; /* of this process's link: bytes a second, each way; seconds. 0: 10 Gbit/s, 50 us */
-    uint64_t timeout_ms; /* net.timeout: a wait this long is reported; 0: 10 s */
-    unsigned threads;    /* that sum, rebuild and update beside the caller's; 0: 1 */
+    /* Of a process's link, for the plan, which rank 0 makes: bytes a second each way, and seconds.
+     * 0: 10 Gbit/s, 50 us. */
+    double bandwidth, latency;
+
+    /* So long open waits for the other processes; any other wait is warned of after it. 0: 10 s. */
+    uint64_t timeout_ms;
+    unsigned threads; /* that sum, rebuild and update beside the caller's; 0: 1 */
 
     /* Told what a person should know, a sentence at a time, on a thread of ours; it must not call us.
      * NULL: nobody. */
@@ -89,14 +96,15 @@ struct psd_comm_options {
     void *context; /* borrowed until close */
 };
 
-/* A parameter to keep in step. A field left zero takes its default. */
+/* A parameter to keep in step. */
 struct psd_comm_param {
     const char *name;  /* the same on every process; copied */
     size_t rows, cols; /* rows is 1 for a vector */
 
-    /* [rows][cols], borrowed until close. In update mode the value itself: yours from the return of
-     * wait until the last hosted worker's sync, to read, ours in between. In sum mode the place where the sum
-     * is put, which may be the gradient of a hosted worker. */
+    /* [rows][cols], borrowed until close. In update mode the value itself: yours, to read, from the
+     * return of wait until the last hosted worker's sync, and ours in between. In sum mode the place
+     * where the sum is put, which may be the gradient of a hosted worker: yours from the return of
+     * wait until the next sync. */
     float *value;
 
     float rate, decay; /* multipliers of rate and weight decay; 0: 1, and a negative number: 0 */
@@ -111,11 +119,12 @@ struct psd_comm_param {
 };
 
 /* Takes the seat and returns when every seat of the job is taken. The caller owns *out until
- * psd_comm_close. PSD_ETIMEOUT: some process never came. PSD_EPEER: another has other options. */
+ * psd_comm_close. PSD_ETIMEOUT: some process never came. PSD_EPEER: a process has other options. */
 PSD_API psd_status psd_comm_open(const struct psd_comm_options *options, struct psd_comm **out);
 
-/* Leaves the job and frees `comm`; what other processes still need from this one is sent first.
- * No other thread may still be in a call. NULL is fine. */
+/* Leaves the job and frees `comm`; what other processes still need from this one is computed and sent
+ * first. If they go on without it, or this one has not synced all of an iteration, their job ends. No
+ * other thread may still be in a call. NULL is fine. */
 PSD_API void psd_comm_close(struct psd_comm *comm);
 
 /* Registers a parameter. All processes add the same ones in the same order, the one that forward uses
@@ -123,10 +132,10 @@ PSD_API void psd_comm_close(struct psd_comm *comm);
 PSD_API psd_status psd_comm_add(struct psd_comm *comm, const struct psd_comm_param *param, int *id);
 
 /* Compares the parameters of all processes, makes the plan and, in update mode, gives every value
- * what it is on the process of logical worker 0. PSD_EPEER: another process has other parameters. */
+ * what it is on the process of logical worker 0. PSD_EPEER: a process has other parameters. */
 PSD_API psd_status psd_comm_start(struct psd_comm *comm);
 
-/* How `id` is made and travels, once started; never AUTO. */
+/* How `id` is made and travels; AUTO before the start, and for an id that there is not. */
 PSD_API enum psd_form psd_comm_form(const struct psd_comm *comm, int id);
 PSD_API enum psd_route psd_comm_route(const struct psd_comm *comm, int id);
 
@@ -134,11 +143,13 @@ PSD_API enum psd_route psd_comm_route(const struct psd_comm *comm, int id);
 PSD_API const unsigned *psd_comm_hosted(const struct psd_comm *comm, unsigned *count);
 
 /* Begins iteration `iteration`, which is the one before plus one (any number at first), with the
- * learning rate `rate`. Every parameter of the one before has been synced. */
+ * learning rate `rate`. Every parameter has been synced in the one before; its values may still be on
+ * their way. */
 PSD_API psd_status psd_comm_begin(struct psd_comm *comm, uint64_t iteration, float rate);
 
 /* Says that `worker`'s gradient of `id` is ready and sends it on its way; once for each hosted worker
- * in an iteration. Never blocks. `grad` is [rows][cols] and the library's, to write too, until wait. */
+ * in an iteration, after the value of the one before has been waited for. Never blocks. `grad` is
+ * [rows][cols] and the library's, to write too, until wait. */
 PSD_API psd_status psd_comm_sync(struct psd_comm *comm, int id, unsigned worker, float *grad);
 
 /* The same for a factored parameter, whose gradient is u^T v over `batch` samples: u is
@@ -146,32 +157,31 @@ PSD_API psd_status psd_comm_sync(struct psd_comm *comm, int id, unsigned worker,
 PSD_API psd_status psd_comm_sync_factors(struct psd_comm *comm, int id, unsigned worker,
                                          const float *u, const float *v, size_t batch);
 
-/* Returns when value holds the result of this iteration's syncs by all workers of the job. */
+/* Returns when value holds the result of the latest sync of `id`, by all workers of the job. */
 PSD_API psd_status psd_comm_wait(struct psd_comm *comm, int id);
 
 enum { PSD_COMM_REDUCE_MOST = 4096 }; /* floats of each worker in a small all-reduce */
 
 /* Adds `count` numbers of every logical worker of the job along the fixed tree. `data` is
  * [n_hosted][count]; the sum is put into its first row on every process. All processes call it, and
- * barrier and broadcast, in the same order. */
+ * barrier and broadcast, in the same order, one thread at a time. */
 PSD_API psd_status psd_comm_reduce(struct psd_comm *comm, float *data, size_t count);
 
 /* Returns when every process is here. */
 PSD_API psd_status psd_comm_barrier(struct psd_comm *comm);
 
-/* Gives `data` what it is on the process of logical worker 0. */
+/* Gives `data` what it is on the process of logical worker 0, which does not wait for the others. */
 PSD_API psd_status psd_comm_broadcast(struct psd_comm *comm, void *data, size_t bytes);
 
 /* The plan as text for people, with its reasons; borrowed until close, "" before start. */
 PSD_API const char *psd_comm_plan(const struct psd_comm *comm);
 
-/* What has happened on this seat so far. */
+/* What has happened on this seat since its start. */
 struct psd_comm_counters {
     uint64_t iterations;
     uint64_t sent_bytes, received_bytes; /* payloads and headers */
     uint64_t sent_messages, received_messages;
-    uint64_t waits,
-        waited_ns; /* waits that found the value not yet fresh, and for how long in all */
+    uint64_t waits, waited_ns; /* that found a value still on its way, and for how long in all */
     uint64_t warnings;
 };
 PSD_API void psd_comm_count(struct psd_comm *comm, struct psd_comm_counters *out);

@@ -4,8 +4,6 @@
 #include "base/status.h"
 #include "comm/call.h"
 
-#include <assert.h>
-
 /* The order of the waits since the begin before becomes the order of urgency, if all were waited
  * for. */
 static void pass_on_order(struct psd_comm *comm)
@@ -63,7 +61,8 @@ static void run_mistake(struct psd_call *call)
     psd_call_answer(call, sync_on_node(call->request));
 }
 
-/* A sync that is a mistake: the node finds the words and tells everybody. */
+/* A sync that is a mistake: the node finds the words and tells everybody. The gradient is a real one,
+ * for the case that two threads make the same mistake at once. */
 static psd_status make_mistake(const struct psd_request *request, float *grad, size_t batch)
 {
     struct psd_request wrong = {
@@ -74,8 +73,8 @@ static psd_status make_mistake(const struct psd_request *request, float *grad, s
     return psd_call_ask(run_mistake, &call);
 }
 
-static psd_status find_request(struct psd_comm *comm, int id, unsigned worker,
-                               struct psd_request **out)
+/* Whether `worker` may sync `id` now; *hosted is its index among ours. */
+static psd_status check_sync(struct psd_comm *comm, int id, unsigned worker, unsigned *hosted)
 {
     PSD_TRY(psd_call_check_param(comm, id));
     if (!atomic_load(&comm->begun))
@@ -83,7 +82,7 @@ static psd_status find_request(struct psd_comm *comm, int id, unsigned worker,
                         comm->job->params[id].name);
     for (unsigned i = 0; i < comm->n_hosted; i++) {
         if (comm->hosted[i] == worker) {
-            *out = &comm->requests[(size_t)id * comm->n_hosted + i];
+            *hosted = i;
             return PSD_OK;
         }
     }
@@ -151,11 +150,11 @@ static psd_status post_sync(struct psd_request *request, uint64_t iteration, uin
 
 psd_status psd_comm_sync(struct psd_comm *comm, int id, unsigned worker, float *grad)
 {
-    struct psd_request *request = NULL;
     uint64_t before = 0;
+    unsigned hosted = 0;
 
-    PSD_TRY(find_request(comm, id, worker, &request));
-    assert(request);
+    PSD_TRY(check_sync(comm, id, worker, &hosted));
+    struct psd_request *request = &comm->requests[(size_t)id * comm->n_hosted + hosted];
     uint64_t iteration = atomic_load(&comm->iteration);
     if (!grad)
         return psd_fail(PSD_EINVAL, "the gradient of %s is NULL", comm->job->params[id].name);
@@ -171,11 +170,11 @@ psd_status psd_comm_sync(struct psd_comm *comm, int id, unsigned worker, float *
 psd_status psd_comm_sync_factors(struct psd_comm *comm, int id, unsigned worker, const float *u,
                                  const float *v, size_t batch)
 {
-    struct psd_request *request = NULL;
     uint64_t before = 0;
+    unsigned hosted = 0;
 
-    PSD_TRY(find_request(comm, id, worker, &request));
-    assert(request);
+    PSD_TRY(check_sync(comm, id, worker, &hosted));
+    struct psd_request *request = &comm->requests[(size_t)id * comm->n_hosted + hosted];
     uint64_t iteration = atomic_load(&comm->iteration);
     if (!u || !v || batch == 0)
         return psd_fail(PSD_EINVAL, "the factors of %s are NULL or empty",

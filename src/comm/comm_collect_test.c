@@ -54,7 +54,7 @@ static void reduce_all(void *arg, unsigned rank)
         for (unsigned i = 0; i < count; i++)
             numbers_of(round, hosted[i], data[i]);
         CHECK_OK(psd_comm_reduce(comm, data[0], 5));
-        CHECK(memcmp(data[0], table->expected[round], sizeof data[0]) == 0);
+        CHECK(crew_equal(data[0], table->expected[round], 5));
     }
     psd_comm_close(comm);
 }
@@ -107,7 +107,7 @@ static void copy_all(void *arg, unsigned rank)
     unsigned char *data = calloc(ROUNDS, 1000), *expected = calloc(1, 1000);
 
     for (unsigned round = 0; round < ROUNDS; round++) {
-        size_t bytes = round % 5 * 249;
+        size_t bytes = (size_t)249 * (round % 5);
         memset(expected, (int)round + 1, bytes);
         if (gives)
             memcpy(data, expected, bytes);
@@ -150,7 +150,7 @@ static void note_warning(void *context, const char *sentence)
 static void come_late(void *arg, unsigned rank)
 {
     struct table *table = arg;
-    struct psd_comm *comm = sit_down(table, rank, 50, rank == 0 ? note_warning : NULL);
+    struct psd_comm *comm = sit_down(table, rank, 500, rank == 0 ? note_warning : NULL);
 
     while (rank == 1 && atomic_load(&table->warned) == 0)
         psd_clock_sleep_until(psd_clock_now() + PSD_CLOCK_MS);

@@ -218,39 +218,33 @@ static void without_a_mistake_all_goes_well(void)
 static void every_rank_hears_of_a_mistake_in_the_same_words(void)
 {
     static const struct {
-        enum deed deed;
         const char *words;
+        enum deed deed;
         psd_status own; /* what the culprit's call answers */
     } cases[] = {
-        {OTHER_MOMENTUM, "rank 1 joins with momentum 0.5, rank 0 has 0.9", PSD_EPEER},
-        {OTHER_RANKS, "rank 1 joins with ranks 4, rank 0 has 3", PSD_EPEER},
-        {WORKER_OF_ANOTHER, "worker 2 is hosted by rank 1 and by rank 2", PSD_EPEER},
-        {OTHER_SHAPE, "rank 1 has fc as 6 x 3, rank 0 as 6 x 4", PSD_EPEER},
-        {OTHER_NAME, "rank 1 has shift as parameter 0, rank 0 has scale", PSD_EPEER},
-        {OTHER_ROUTE, "rank 1 asks for another form or route of fc than rank 0", PSD_EPEER},
-        {ONE_MORE_PARAMETER, "rank 1 has 5 parameters, rank 0 has 4", PSD_EPEER},
-        {SYNC_TWICE,
-         "rank 1: worker 1 syncs large twice in iteration 7; every worker syncs a parameter once",
-         PSD_EINVAL},
-        {FACTORS_TWICE,
-         "rank 1: worker 1 syncs fc twice in iteration 7; every worker syncs a parameter once",
-         PSD_EINVAL},
-        {SYNC_MISSING,
-         "rank 1 has not synced large in iteration 7; every worker syncs every parameter once",
-         PSD_EINVAL},
-        {OTHER_BATCH, "rank 1: worker 1 syncs fc with 1 samples; 2 were agreed", PSD_EINVAL},
-        {FACTORED_AS_DENSE,
-         "rank 1: worker 1 syncs a gradient of fc, which is factored; sync its factors, as the "
+        {"rank 1 joins with momentum 0.5, rank 0 has 0.9", OTHER_MOMENTUM, PSD_EPEER},
+        {"rank 1 joins with ranks 4, rank 0 has 3", OTHER_RANKS, PSD_EPEER},
+        {"worker 2 is hosted by rank 1 and by rank 2", WORKER_OF_ANOTHER, PSD_EPEER},
+        {"rank 1 has fc as 6 x 3, rank 0 as 6 x 4", OTHER_SHAPE, PSD_EPEER},
+        {"rank 1 has shift as parameter 0, rank 0 has scale", OTHER_NAME, PSD_EPEER},
+        {"rank 1 asks for another form or route of fc than rank 0", OTHER_ROUTE, PSD_EPEER},
+        {"rank 1 has 5 parameters, rank 0 has 4", ONE_MORE_PARAMETER, PSD_EPEER},
+        {"rank 1: worker 1 syncs large twice in iteration 7; every worker syncs a parameter once",
+         SYNC_TWICE, PSD_EINVAL},
+        {"rank 1: worker 1 syncs fc twice in iteration 7; every worker syncs a parameter once",
+         FACTORS_TWICE, PSD_EINVAL},
+        {"rank 1 has not synced large in iteration 7; every worker syncs every parameter once",
+         SYNC_MISSING, PSD_EINVAL},
+        {"rank 1: worker 1 syncs fc with 1 samples; 2 were agreed", OTHER_BATCH, PSD_EINVAL},
+        {"rank 1: worker 1 syncs a gradient of fc, which is factored; sync its factors, as the "
          "others do",
-         PSD_EINVAL},
-        {DENSE_AS_FACTORED,
-         "rank 1: worker 1 syncs factors of large, which is dense; sync its gradient, as the "
+         FACTORED_AS_DENSE, PSD_EINVAL},
+        {"rank 1: worker 1 syncs factors of large, which is dense; sync its gradient, as the "
          "others do",
-         PSD_EINVAL},
-        {OTHER_LENGTH,
-         "rank 1 broadcasts 9 bytes where rank 0 broadcasts 8: all ranks make the same calls in "
+         DENSE_AS_FACTORED, PSD_EINVAL},
+        {"rank 1 broadcasts 9 bytes where rank 0 broadcasts 8: all ranks make the same calls in "
          "the same order",
-         PSD_EPEER},
+         OTHER_LENGTH, PSD_EPEER},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -6,8 +6,7 @@
 #include "comm/terms.h"
 
 #include <stdio.h>
-
-enum { LONGEST_KEY = 64 };
+#include <string.h>
 
 static const uint64_t default_timeout_ms = 10000;
 static const double default_bandwidth = 1.25e9, default_latency = 50e-6;
@@ -27,9 +26,9 @@ static psd_status check_options(const struct psd_comm_options *options)
                         workers, ranks);
     if (options->hosted && options->n_hosted == 0)
         return psd_fail(PSD_EINVAL, "rank %u names no worker that it hosts", options->rank);
-    if (options->key_size > LONGEST_KEY || (options->key_size && !options->key))
+    if (options->key_size > PSD_TRANSPORT_KEY || (options->key_size && !options->key))
         return psd_fail(PSD_EINVAL, "a key of %zu bytes: it has 1 to %d", options->key_size,
-                        LONGEST_KEY);
+                        PSD_TRANSPORT_KEY);
     return PSD_OK;
 }
 
@@ -38,6 +37,8 @@ static psd_status copy_options(struct psd_comm *comm, const struct psd_comm_opti
 {
     comm->options = *options;
     comm->ranks = psd_terms_ranks(options);
+    if (options->key_size)
+        memcpy(comm->key, options->key, options->key_size);
     comm->coordinator = psd_alloc_text("%s", options->coordinator);
     if (!comm->coordinator)
         return PSD_ENOMEM;
@@ -55,6 +56,7 @@ static void fill_in(struct psd_comm_options *options, const struct psd_comm *com
 {
     options->coordinator = comm->coordinator;
     options->hosted = comm->named;
+    options->key = comm->key;
     if (options->timeout_ms == 0)
         options->timeout_ms = default_timeout_ms;
     if (options->bandwidth <= 0)
@@ -114,6 +116,7 @@ static psd_status take_seat(struct psd_comm *comm, const struct psd_comm_options
     fill_in(&comm->options, comm);
     PSD_TRY(start_threads(comm));
     PSD_TRY(wait_for_all(comm));
+    comm->options.update.rule = comm->job->rule->name; /* the caller's text is no longer needed */
     return find_hosted(comm);
 }
 

@@ -99,9 +99,9 @@ psd_status psd_letters_place(struct psd_letters *letters, const struct psd_messa
     struct psd_pack *inbox = &letters->inbox[message->from];
 
     if (message->length > LONGEST)
-        return psd_fail(PSD_EPEER, "rank %u sends a %s of %llu bytes; %d is the most",
-                        message->from, psd_message_name(message->kind),
-                        (unsigned long long)message->length, LONGEST);
+        return psd_fail(PSD_EPEER, "rank %u sends %s of %llu bytes; %d is the most", message->from,
+                        psd_message_name(message->kind), (unsigned long long)message->length,
+                        LONGEST);
     psd_pack_fini(inbox);
     inbox->bytes = psd_alloc(message->length + 1);
     if (!inbox->bytes)

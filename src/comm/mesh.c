@@ -131,7 +131,9 @@ psd_status psd_mesh_open(const struct psd_mesh_options *options, struct psd_mesh
                                             .handler = &handler,
                                             .user = mesh,
                                             .loop = options->loop,
-                                            .world = options->world};
+                                            .world = options->world,
+                                            .key = options->key,
+                                            .key_size = options->key_size};
 
     if (!mesh)
         return PSD_ENOMEM;

@@ -36,12 +36,14 @@ struct psd_mesh_handler {
 
 struct psd_mesh_options {
     const struct psd_transport *transport; /* static */
-    const char *address;                   /* to listen at; borrowed for the call */
-    struct psd_loop *loop; /* as in transport.h; borrowed until close, as all below */
-    void *world;           /* the same */
+    const char *address;                   /* to listen at; borrowed for the call, as is the key */
+    const void *key;                       /* as in transport.h, as are the next three */
+    size_t key_size;
+    struct psd_loop *loop; /* borrowed until close, as is the world */
+    void *world;
     unsigned rank, ranks;
-    const struct psd_mesh_handler *handler;
-    void *user;
+    const struct psd_mesh_handler *handler; /* static */
+    void *user;                             /* its first argument; borrowed until close */
 };
 
 /* Takes the place at the address and lets in who connects. */

@@ -50,10 +50,10 @@ bool psd_roster_is_full(const struct psd_roster *roster);
  * twice, or a rank hosts none. */
 psd_status psd_roster_pack(const struct psd_roster *roster, struct psd_pack *pack);
 
-/* Makes the job, without parameters, of a roster that has come, and in *addresses the texts of all
+/* Makes *out, the job, without parameters, of a roster that has come, and in *addresses the texts of all
  * ranks. The caller owns both. */
 psd_status psd_roster_read(const struct psd_comm_options *options, const void *bytes, size_t length,
-                           struct psd_job **job, char ***addresses);
+                           struct psd_job **out, char ***addresses);
 void psd_roster_free_addresses(char **addresses, unsigned ranks);
 
 /* The parameters of a job; and the first difference that another member's have to it. */

@@ -27,7 +27,11 @@ psd_status psd_roster_pack_params(const struct psd_job *job, struct psd_pack *pa
 
 static bool same(float a, float b)
 {
-    return memcmp(&a, &b, sizeof a) == 0;
+    uint32_t bits[2];
+
+    memcpy(&bits[0], &a, sizeof a);
+    memcpy(&bits[1], &b, sizeof b);
+    return bits[0] == bits[1];
 }
 
 /* Compares what is left of a parameter whose name is the same. */

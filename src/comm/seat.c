@@ -155,6 +155,8 @@ psd_status psd_seat_open_mesh(struct psd_comm *comm)
                                        .loop = comm->loop,
                                        .rank = comm->options.rank,
                                        .ranks = comm->ranks,
+                                       .key = comm->key,
+                                       .key_size = comm->options.key_size,
                                        .handler = &handler,
                                        .user = comm};
 

@@ -44,10 +44,11 @@ struct psd_comm { /* NOLINT(clang-analyzer-optin.performance.Padding): by who ow
     char *address;                         /* where this seat listens, without the scheme */
     const char *first;                     /* where rank 0 does; borrowed from coordinator */
     const struct psd_transport *transport; /* static */
+    unsigned char key[PSD_TRANSPORT_KEY];  /* options.key */
     unsigned ranks;
+    bool is_running; /* the loop is */
 
     struct psd_loop *loop;       /* owned */
-    bool is_running;             /* the loop is */
     struct psd_helpers *helpers; /* owned */
 
     /* On the loop. */
@@ -55,14 +56,14 @@ struct psd_comm { /* NOLINT(clang-analyzer-optin.performance.Padding): by who ow
     struct psd_letters letters;
     struct psd_roster *roster; /* owned; at rank 0 */
     char **addresses;          /* owned; [ranks] texts, once the roster is there */
-    struct psd_pack
-        *offers;            /* owned; [ranks]: at rank 0, parameters that it has not compared yet */
-    bool *has_offered;      /* owned; [ranks]: at rank 0, whose parameters have come */
+    struct psd_pack *offers;   /* owned; [ranks]: at rank 0, parameters still to be compared */
+    bool *has_offered;      /* owned; [ranks]: whose parameters are known; at rank 0, or its own */
     struct psd_timer retry; /* of the connection to rank 0 */
     struct psd_timer overdue; /* when joining, or starting, has taken too long */
-    unsigned joined;          /* members that the mesh has */
-    bool waited;              /* joining has taken too long once */
+    char why[256];            /* rank 0 was not reached the last time; "": it was */
     uint64_t warnings;
+    unsigned joined; /* members that the mesh has */
+    bool waited;     /* joining has taken too long once */
 
     /* Made while joining and starting, constant afterwards. */
     struct psd_job *job; /* owned, as are the next four */
@@ -78,19 +79,19 @@ struct psd_comm { /* NOLINT(clang-analyzer-optin.performance.Padding): by who ow
     /* Any thread. */
     _Atomic(uint64_t)
         *due; /* owned; [n_params]: 1 + the iteration whose value has not come; 0: none */
-    _Atomic(uint32_t) *order;  /* owned; [n_params]: place among the waits; UINT32_MAX: not yet */
-    _Atomic(uint32_t) ordered; /* parameters that have a place, since the latest begin */
+    _Atomic(uint32_t) *order; /* owned; [n_params]: place among the waits; UINT32_MAX: not yet */
     _Atomic(uint64_t) iteration, wait_count, wait_ns;
+    _Atomic(uint32_t) ordered; /* parameters that have a place, since the latest begin */
     _Atomic(bool) started, begun, ended;
 
     pthread_mutex_t lock; /* guards all below, and adding; held while waiting for `changed` */
     pthread_cond_t changed;
     enum psd_seat_phase phase;
-    bool offered;      /* start has been called: nothing more is added */
     psd_status status; /* of the job, when it has ended */
     char *sentence;    /* owned; why it has */
-    bool collecting;   /* a collective is under way */
     size_t unfresh;    /* parameters whose initial value has not come */
+    bool offered;      /* start has been called: nothing more is added */
+    bool collecting;   /* a collective is under way */
 };
 
 /* Starts joining; on the loop, as all that follows. The argument is the struct psd_comm. */
@@ -122,7 +123,7 @@ void psd_seat_lost(struct psd_comm *comm, unsigned from, const char *why);
 psd_status psd_seat_take_join(struct psd_comm *comm, unsigned from);
 psd_status psd_seat_take_roster(struct psd_comm *comm, const struct psd_pack *roster);
 psd_status psd_seat_take_params(struct psd_comm *comm, unsigned from);
-psd_status psd_seat_take_plan(struct psd_comm *comm, const struct psd_pack *plan);
+psd_status psd_seat_take_plan(struct psd_comm *comm, const struct psd_pack *letter);
 
 /* What the node asks for; its context is the struct psd_comm. */
 extern const struct psd_node_driver psd_seat_driver;

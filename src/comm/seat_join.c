@@ -70,6 +70,7 @@ static psd_status send_join(struct psd_comm *comm)
 
 void psd_seat_joined(struct psd_comm *comm, unsigned from)
 {
+    *comm->why = '\0';
     if (from == 0)
         psd_seat_check(comm, send_join(comm));
     check_seated(comm);
@@ -86,6 +87,7 @@ static void connect_to_first(void *arg)
 /* Rank 0 may not be there yet: tries again until joining takes too long. */
 void psd_seat_lost(struct psd_comm *comm, unsigned from, const char *why)
 {
+    snprintf(comm->why, sizeof comm->why, "%s", why);
     if (from == 0 && comm->joined == 0)
         psd_seat_check(comm, psd_loop_at(comm->loop, psd_clock_now() + retry_ns, connect_to_first,
                                          comm, &comm->retry));
@@ -115,10 +117,11 @@ static void give_up(void *arg)
             comm, psd_loop_at(comm->loop, timeout_from_now(comm), give_up, comm, &comm->overdue));
         return;
     }
-    snprintf(sentence, sizeof sentence,
-             "rank %u has not come to %s within %llu ms; %u of %u ranks are there, says rank %u",
-             missing_rank(comm), comm->coordinator, (unsigned long long)comm->options.timeout_ms,
-             comm->joined + 1, comm->ranks, comm->options.rank);
+    snprintf(
+        sentence, sizeof sentence,
+        "rank %u has not come to %s within %llu ms; %u of %u ranks are there, says rank %u%s%s",
+        missing_rank(comm), comm->coordinator, (unsigned long long)comm->options.timeout_ms,
+        comm->joined + 1, comm->ranks, comm->options.rank, *comm->why ? ": " : "", comm->why);
     psd_seat_end(comm, PSD_ETIMEOUT, sentence);
 }
 

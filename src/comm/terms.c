@@ -1,12 +1,11 @@
 /* terms.c - one table of what is compared. */
 #include "comm/terms.h"
 #include "base/alloc.h"
-#include "base/random.h"
 #include "base/status.h"
 
 #include <string.h>
 
-enum { TERMS = 13, LONGEST_RULE = 64 };
+enum { TERMS = 11, LONGEST_RULE = 64 };
 
 /* One option: a count, or a number with a point. */
 struct term {
@@ -31,24 +30,10 @@ static const char *rule_of(const struct psd_comm_options *options)
     return options->update.rule ? options->update.rule : "SGD";
 }
 
-/* A number that two keys share by accident only. It hides nothing from one who can try keys, and need
- * not: it does not leave the process, and transports that do have their own proof. */
-static uint64_t digest(const struct psd_comm_options *options)
-{
-    const unsigned char *key = options->key;
-    uint32_t block[4] = {0, (uint32_t)options->key_size, 0, 0};
-
-    for (size_t i = 0; i < options->key_size; i++)
-        psd_random_block((uint64_t)block[0] << 32 | block[1], key[i], i, block);
-    return (uint64_t)block[0] << 32 | block[1];
-}
-
 static void list(const struct psd_comm_options *options, struct term out[TERMS])
 {
     const struct psd_comm_update *update = &options->update;
     const struct term terms[TERMS] = {
-        {.name = "key", .count = (uint32_t)digest(options)},
-        {.name = "key", .count = (uint32_t)(digest(options) >> 32)},
         {.name = "ranks", .count = psd_terms_ranks(options)},
         {.name = "workers", .count = psd_terms_workers(options)},
         {.name = "mode", .count = options->mode},
@@ -86,8 +71,6 @@ static psd_status compare_one(const struct term *ours, unsigned from, struct psd
 
     if (theirs->status != PSD_OK)
         return psd_unpack_end(theirs, from, "options");
-    if (count != ours->count && strcmp(ours->name, "key") == 0)
-        return psd_fail(PSD_EPEER, "rank %u joins with another key than rank 0", from);
     if (ours->is_float && (number < ours->number || number > ours->number))
         return psd_fail(PSD_EPEER, "rank %u joins with %s %g, rank 0 has %g", from, ours->name,
                         (double)number, (double)ours->number);

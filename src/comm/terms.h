@@ -3,7 +3,7 @@
  *     rank 0   ranks 2, workers 8, rule SGD, momentum 0.9 ...
  *     rank 1   ranks 2, workers 8, rule SGD, momentum 0.5 ...   "rank 1 has momentum 0.5, rank 0 0.9"
  *
- * They travel in front of what a member says when it joins (roster.h): thirteen numbers of 32 bits in
+ * They travel in front of what a member says when it joins (roster.h): eleven numbers of 32 bits in
  * the order of the table in terms.c, and the name of the rule. No thread owns anything here. */
 #ifndef PSD_COMM_TERMS_H
 #define PSD_COMM_TERMS_H
