@@ -183,8 +183,13 @@ $(BUILD)/poseidon: $(CLI) $(BUILD)/libposeidon.a
 $(UNITS) $(SYSTEMS) $(BENCHES): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libposeidon.a
 	$(LINK_PROGRAM)
 $(filter $(BUILD)/src/cli/%,$(UNITS)): $(filter-out %/main.o,$(CLI))
-$(EXAMPLES): %: %.o $(BUILD)/libposeidon.so
-	$(call say,LD,$@)$(CC) $(LINK) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN/..' -o $@ $< -L$(BUILD) -lposeidon
+# Examples of poseidon/comm.h need the communication library alone.
+JOINING := $(patsubst %.c,$(BUILD)/%,$(shell grep -l 'poseidon/comm\.h' examples/*.c))
+$(EXAMPLES): private ITS_LIBRARY := poseidon
+$(JOINING): private ITS_LIBRARY := poseidon-comm
+$(EXAMPLES): %: %.o $(BUILD)/libposeidon.so $(BUILD)/libposeidon-comm.so
+	$(call say,LD,$@)$(CC) $(LINK) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN/..' -o $@ $< -L$(BUILD) \
+	    -l$(ITS_LIBRARY)
 
 # --- tests ---------------------------------------------------------------------------------------
 export BUILD CC SAN OPT

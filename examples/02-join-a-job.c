@@ -1,66 +1,74 @@
-/* 02-join-a-job.c - two seats of one job learn together, each in a thread of its own.
+/* 02-join-a-job.c - two processes learn one model together.
  *
- *     cc 02-join-a-job.c $(pkg-config --cflags --libs poseidon-comm)
+ *     cc 02-join-a-job.c $(pkg-config --cflags --libs poseidon-comm) -pthread
  *
- * A real job has a process for each seat; the calls are the same. Each worker's gradient pulls the
- * value towards a target of its own, so both end at the mean of the two. SPDX-License-Identifier: Apache-2.0 */
+ * Each of them has half of the samples of y = 3x + 1 and computes the gradient of its own half; the
+ * library adds the two and updates the values of both alike. The processes are threads here, which
+ * meet at inproc://line; nothing else would change if they were on two machines.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <poseidon/comm.h>
 
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-enum { RANKS = 2, COUNT = 4, ITERATIONS = 200 };
+enum { RANKS = 2, SAMPLES = 8, ITERATIONS = 300 };
 
-static psd_status learn(struct psd_comm *comm, unsigned rank, float *value)
+static void check(psd_status status)
 {
-    struct psd_comm_param param = {.name = "weight", .rows = 1, .cols = COUNT};
-    float grad[COUNT];
-    int weight = 0;
-
-    param.value = value;
-    psd_status status = psd_comm_add(comm, &param, &weight);
     if (status == PSD_OK)
-        status = psd_comm_start(comm); /* all begin with what worker 0 has */
-    for (unsigned t = 0; status == PSD_OK && t < ITERATIONS; t++) {
-        for (int i = 0; i < COUNT; i++)
-            grad[i] = value[i] - (float)rank; /* worker 0 wants zeros, worker 1 ones */
-        status = psd_comm_begin(comm, t, 0.1f);
-        if (status == PSD_OK)
-            status = psd_comm_sync(comm, weight, rank, grad);
-        if (status == PSD_OK)
-            status = psd_comm_wait(comm, weight);
+        return;
+    fprintf(stderr, "%s\n", psd_error());
+    abort();
+}
+
+/* Backward: the gradient of the squared error over this rank's samples. */
+static void compute_gradient(unsigned rank, const float line[2], float grad[2])
+{
+    grad[0] = grad[1] = 0;
+    for (unsigned i = 0; i < SAMPLES; i++) {
+        float x = (float)(rank * SAMPLES + i) / (RANKS * SAMPLES), y = 3 * x + 1;
+        float error = line[0] * x + line[1] - y;
+        grad[0] += 2 * error * x / SAMPLES;
+        grad[1] += 2 * error / SAMPLES;
     }
-    return status;
 }
 
 static void *take_part(void *arg)
 {
-    unsigned rank = *(unsigned *)arg;
+    unsigned rank = *(const unsigned *)arg;
+    float line[2] = {0}, grad[2];
     struct psd_comm_options options = {
-        .coordinator = "inproc://example", .rank = rank, .ranks = RANKS};
+        .coordinator = "inproc://line", .rank = rank, .ranks = RANKS, .update = {.momentum = 0.9f}};
+    struct psd_comm_param param = {.name = "line", .rows = 1, .cols = 2, .value = line};
     struct psd_comm *comm = NULL;
-    float value[COUNT] = {4, 3, 2, 1};
+    int id = 0;
 
-    psd_status status = psd_comm_open(&options, &comm);
-    if (status == PSD_OK)
-        status = learn(comm, rank, value);
-    if (status != PSD_OK)
-        fprintf(stderr, "rank %u: %s\n", rank, psd_error());
-    else
-        printf("rank %u ends with %.3f %.3f %.3f %.3f\n", rank, (double)value[0], (double)value[1],
-               (double)value[2], (double)value[3]);
+    check(psd_comm_open(&options, &comm));
+    check(psd_comm_add(comm, &param, &id));
+    check(psd_comm_start(comm));
+    for (unsigned iteration = 0; iteration < ITERATIONS; iteration++) {
+        check(psd_comm_begin(comm, iteration, 0.05f));
+        compute_gradient(rank, line, grad);
+        check(psd_comm_sync(comm, id, rank, grad)); /* a rank hosts one worker, of its own number */
+        check(psd_comm_wait(comm, id));
+    }
+    printf("rank %u has learned y = %.3fx + %.3f\n", rank, (double)line[0], (double)line[1]);
     psd_comm_close(comm);
     return NULL;
 }
 
 int main(void)
 {
+    unsigned ranks[RANKS];
     pthread_t threads[RANKS];
-    unsigned ranks[RANKS] = {0, 1};
 
-    for (int i = 0; i < RANKS; i++)
-        pthread_create(&threads[i], NULL, take_part, &ranks[i]);
-    for (int i = 0; i < RANKS; i++)
+    for (unsigned i = 0; i < RANKS; i++) {
+        ranks[i] = i;
+        if (pthread_create(&threads[i], NULL, take_part, &ranks[i]) != 0)
+            return 1;
+    }
+    for (unsigned i = 0; i < RANKS; i++)
         pthread_join(threads[i], NULL);
     return 0;
 }
