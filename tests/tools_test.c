@@ -63,27 +63,34 @@ static void headers_stand_alone(void)
                    "echo '#include \"base/a.h\"' >include/poseidon/a.h");
 }
 
-/* A library that exports psd_here and psd_there, the latter with a long declaration. */
-#define LIBRARY                                                                          \
-    "mkdir -p include/poseidon build\n"                                                  \
-    "printf 'PSD_API int psd_here(int psd_x);\\nPSD_API const char *psd_there(int a,\\n" \
-    "    int b);\\nPSD_API extern int psd_table[3];\\n' >include/poseidon/a.h\n"         \
-    "echo 'int psd_here, psd_there, psd_table;' >a.c\n"                                  \
-    "${CC:-gcc} -w -shared -o build/libposeidon-comm.so a.c\n"
+/* Two libraries. Both export psd_here and psd_there, the latter with a long declaration; the larger one
+ * psd_table, too. */
+#define LIBRARY                                                            \
+    "mkdir -p include/poseidon build\n"                                    \
+    "echo 'PSD_API int psd_here(int psd_x);' >include/poseidon/status.h\n" \
+    "printf 'PSD_API const char *psd_there(int a,\\n    int b);\\n' "      \
+    ">include/poseidon/comm.h\n"                                           \
+    "echo 'PSD_API extern int psd_table[3];' >include/poseidon/engine.h\n" \
+    "echo 'int psd_here, psd_there;' >comm.c; echo 'int psd_table;' >engine.c\n"
 
 static void exports_are_what_the_headers_declare(void)
 {
-    const char *guard = "${CC:-gcc} -w -shared -o build/libposeidon.so a.c\n"
+    const char *guard = "${CC:-gcc} -w -shared -o build/libposeidon-comm.so comm.c\n"
+                        "${CC:-gcc} -w -shared -o build/libposeidon.so comm.c engine.c\n"
                         "$tools/check-exports build";
 
     expect(0, "", guard, LIBRARY);
-    expect(1, "psd_there: is PSD_API in include/poseidon, but", guard,
-           LIBRARY "echo 'int psd_here, psd_table;' >a.c");
+    expect(1, "psd_table: is PSD_API in include/poseidon, but libposeidon.so does not", guard,
+           LIBRARY "echo >engine.c");
+    expect(1, "psd_there: is PSD_API in include/poseidon, but libposeidon-comm.so does not", guard,
+           LIBRARY "echo 'int psd_here;' >comm.c; echo 'int psd_there, psd_table;' >engine.c");
     expect(1, "psd_secret: is exported by libposeidon.so", guard,
-           LIBRARY "echo 'int psd_secret;' >>a.c");
-    expect(1, "psd_here: is exported by libposeidon-comm.so", guard,
-           LIBRARY "sed -i /psd_here/d include/poseidon/a.h; sed -i 's/psd_here, //' a.c");
-    expect(1, "no PSD_API found", guard, LIBRARY "echo >include/poseidon/a.h");
+           LIBRARY "echo 'int psd_secret;' >>engine.c");
+    expect(1, "psd_table: is exported by libposeidon-comm.so", guard,
+           LIBRARY "echo 'int psd_table;' >>comm.c; echo >engine.c");
+    expect(1, "no PSD_API found", guard,
+           LIBRARY "echo >include/poseidon/comm.h;"
+                   "echo >include/poseidon/status.h");
 }
 
 #define TABLE                                                               \
