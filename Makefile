@@ -59,7 +59,7 @@ BASE := -std=c17 $(OPT) -ffp-contract=off -fno-math-errno -D_GNU_SOURCE -fvisibi
 ROOMS  := -Iinclude -Isrc -Itests -isystem $(GEN)
 LINK   := -pthread $(SANITIZE) -Wl,--as-needed,-z,relro,-z,now
 SHARED := -shared $(if $(SAN),,-Wl,-z,defs) -Wl,--version-script=$(GEN)/exports.map
-LIBS   := -lprotobuf-c -llmdb -ljpeg -lpng -lz -ldnnl -lgomp -lm
+LIBS   := -lprotobuf-c -llmdb -ljpeg -lpng -lz -ldnnl -lgomp -lssl -lcrypto -lm
 
 # --- optional parts: NAME:MODULE, such as ucx:ucx ------------------------------------------------
 # Where pkg-config finds MODULE, the folders src/*/NAME are built and linked, PSD_HAVE_NAME is 1 and
@@ -78,7 +78,7 @@ endif
 
 # --- what there is -------------------------------------------------------------------------------
 COMM_ROOMS := comm $(shell sed -n 's/^comm://p' src/LAYERS)
-X86_ONLY  := $(wildcard src/ops/simd/*.c src/math/product/avx*.c)
+X86_ONLY  := $(wildcard src/ops/simd/*.c src/math/product/avx*.c src/base/*_sse42.c)
 WITHOUT   := $(foreach part,$(ABSENT),$(wildcard src/*/$(call name,$(part))/*.c)) \
              $(if $(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null || echo x86_64)),,$(X86_ONLY))
 INSIDE    := $(filter-out $(WITHOUT),$(wildcard src/*/*.c src/*/*/*.c))

@@ -22,6 +22,19 @@
 
 #include "poseidon/status.h"
 
+/* A sanitizer watches: it keeps copies of what is freed, and has an allocator of its own. */
+#ifdef __has_feature
+#define TEST_HAS(feature) __has_feature(feature)
+#else /* gcc before 14 */
+#define TEST_HAS(feature) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || \
+    TEST_HAS(address_sanitizer) || TEST_HAS(thread_sanitizer)
+#define TEST_IS_SANITIZED 1
+#else
+#define TEST_IS_SANITIZED 0
+#endif
+
 enum { TEST_SKIPPED = 77, TEST_SECONDS = 300 };
 
 static bool test_failed;
