@@ -4,6 +4,7 @@
 #include "commit.h" /* made by the build, as config.h */
 #include "config.h"
 
+#include <openssl/crypto.h>
 #include <protobuf-c/protobuf-c.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,8 +15,8 @@
 
 static void show_features(FILE *out)
 {
-    fprintf(out, "features: protobuf-c %s%s%s", protobuf_c_version(), *PSD_FEATURES ? " " : "",
-            PSD_FEATURES);
+    fprintf(out, "features: protobuf-c %s openssl %s%s%s", protobuf_c_version(),
+            OpenSSL_version(OPENSSL_VERSION_STRING), *PSD_FEATURES ? " " : "", PSD_FEATURES);
 #if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
     fputs(" address-sanitizer", out);
 #endif

@@ -45,7 +45,7 @@ struct psd_frame {
 /* Where an arriving payload goes. */
 struct psd_place {
     struct {
-        void *data; /* borrowed until `arrived`; NULL where only sizes are simulated */
+        void *data; /* borrowed until `arrived`; NULL in both: the payload goes nowhere */
         size_t bytes;
     } spans[2]; /* together as long as the payload */
     bool add;   /* floats are added to what is there, not stored; no span's border cuts one */
@@ -77,8 +77,35 @@ struct psd_net_handler {
     void (*closed)(void *user, struct psd_conn *conn, const char *why);
 };
 
+/* How a transport between machines behaves; all zero is the default. The others look at nothing of it. */
+struct psd_net_config {
+    uint64_t job;        /* the number of the job: frames of another are refused */
+    uint32_t epoch;      /* of its membership: frames of another are refused, too */
+    bool in_clear;       /* net.encrypt=off: authenticated, but readable by whoever listens */
+    unsigned streams;    /* of a connection; 0: as many as lanes */
+    unsigned lanes;      /* threads that read and write beside the loop; 0: the loop does it */
+    uint64_t timeout_ns; /* a peer silent for this long has left; 0: 10 s */
+};
+
+/* What an endpoint has refused, by reason, since it was opened. */
+struct psd_net_refusals {
+    uint64_t handshakes; /* another key, or no handshake at all */
+    uint64_t late;       /* handshakes that took too long */
+    uint64_t garbled;    /* frames whose bytes are not as they were sent, or are none of ours */
+    uint64_t foreign;    /* frames of another job */
+    uint64_t replayed;   /* frames out of sequence */
+    uint64_t old;        /* frames of another epoch */
+};
+
 struct psd_endpoint_options {
-    const char *address;                   /* to listen at, without the scheme; borrowed */
+    /* To listen at, without the scheme; borrowed. tcp: "host:port", "host:first-last", or "host": from
+     * 7070 on. "" or NULL: see `towards`. */
+    const char *address;
+
+    /* A peer's address, or NULL; borrowed. Without an address of our own tcp listens where that peer would
+     * reach us, from port 7070 on, and inproc at the first free name below it. */
+    const char *towards;
+
     const struct psd_net_handler *handler; /* borrowed until close, as is all below */
     void *user;                            /* the handlers' first argument */
     struct psd_loop *loop;                 /* whose thread this is; NULL for the simulation */
@@ -88,6 +115,7 @@ struct psd_endpoint_options {
      * The simulation looks at none. */
     const void *key;
     size_t key_size; /* 0: the empty key */
+    struct psd_net_config config;
 };
 
 struct psd_transport {
@@ -95,6 +123,12 @@ struct psd_transport {
 
     /* Takes the place at the address. PSD_ECONFIG: it is taken or no address. */
     psd_status (*open)(const struct psd_endpoint_options *options, struct psd_endpoint **out);
+
+    /* Where it listens, as others connect to it; borrowed until close. */
+    const char *(*address)(const struct psd_endpoint *endpoint);
+
+    /* What it has refused; optional. */
+    void (*refusals)(const struct psd_endpoint *endpoint, struct psd_net_refusals *out);
 
     /* Drops all connections and frees the endpoint; no handler runs afterwards. NULL is fine. */
     void (*close)(struct psd_endpoint *endpoint);
@@ -128,5 +162,6 @@ const struct psd_transport *psd_transport_find(const char *address, const char *
 
 extern const struct psd_transport psd_transport_inproc;
 extern const struct psd_transport psd_transport_sim;
+extern const struct psd_transport psd_transport_tcp;
 
 #endif

@@ -9,6 +9,7 @@
 static const struct psd_transport *const transports[] = {
     /* in order of preference */
     &psd_transport_inproc,
+    &psd_transport_tcp,
     &psd_transport_sim,
 };
 

@@ -8,6 +8,8 @@ static void an_address_names_its_transport(void)
 
     CHECK(psd_transport_find("inproc://demo", &rest) == &psd_transport_inproc);
     CHECK_TEXT("demo", rest);
+    CHECK(psd_transport_find("tcp://10.0.0.1:7070", &rest) == &psd_transport_tcp);
+    CHECK_TEXT("10.0.0.1:7070", rest);
     CHECK(psd_transport_find("sim://a://b", &rest) == &psd_transport_sim);
     CHECK_TEXT("a://b", rest);
 }
@@ -17,15 +19,18 @@ static void what_is_not_known_gets_a_sentence_with_what_is(void)
     static const struct {
         const char *address, *sentence;
     } cases[] = {
-        {"smi://a", "smi://a: this build has no transport \"smi\"; it has inproc://, sim://; did "
-                    "you mean \"sim\"?"},
-        {"pigeon://b:7070",
-         "pigeon://b:7070: this build has no transport \"pigeon\"; it has inproc://, sim://"},
-        {"10.0.0.1:7070",
-         "\"10.0.0.1:7070\" does not say how to get there: begin with one of inproc://, sim://"},
-        {"://a", "\"://a\" does not say how to get there: begin with one of inproc://, sim://"},
-        {"sim:/a", "\"sim:/a\" does not say how to get there: begin with one of inproc://, sim://"},
-        {"", "\"\" does not say how to get there: begin with one of inproc://, sim://"},
+        {"smi://a",
+         "smi://a: this build has no transport \"smi\"; it has inproc://, tcp://, sim://; did "
+         "you mean \"sim\"?"},
+        {"pigeon://b:7070", "pigeon://b:7070: this build has no transport \"pigeon\"; it has "
+                            "inproc://, tcp://, sim://"},
+        {"10.0.0.1:7070", "\"10.0.0.1:7070\" does not say how to get there: begin with one of "
+                          "inproc://, tcp://, sim://"},
+        {"://a",
+         "\"://a\" does not say how to get there: begin with one of inproc://, tcp://, sim://"},
+        {"sim:/a",
+         "\"sim:/a\" does not say how to get there: begin with one of inproc://, tcp://, sim://"},
+        {"", "\"\" does not say how to get there: begin with one of inproc://, tcp://, sim://"},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -10,32 +10,56 @@
 #include "base/status.h"
 #include "net/inproc/pair.h"
 
+#include <stdio.h>
 #include <string.h>
 
-static psd_status open_endpoint(const struct psd_endpoint_options *options,
-                                struct psd_endpoint **out)
+static psd_status check_options(const struct psd_endpoint_options *options)
 {
     if (!options->loop)
         return psd_fail(PSD_EINVAL, "an endpoint inside the process needs a loop");
-    if (!options->address || !*options->address)
+    if ((!options->address || !*options->address) && !options->towards)
         return psd_fail(PSD_ECONFIG, "an endpoint needs an address, such as inproc://a");
     if (options->key_size > PSD_TRANSPORT_KEY)
         return psd_fail(PSD_EINVAL, "a key has %d bytes at most, not %zu", PSD_TRANSPORT_KEY,
                         options->key_size);
+    return PSD_OK;
+}
+
+/* The place at the address; without one, the first that is free among those named after a peer. */
+static psd_status find_place(struct psd_endpoint *endpoint, size_t room,
+                             const struct psd_endpoint_options *options)
+{
+    psd_status status = PSD_ECONFIG;
+
+    if (options->address && *options->address) {
+        snprintf(endpoint->address, room, "%s", options->address);
+        return psd_inproc_register(endpoint);
+    }
+    for (unsigned i = 1; i && status == PSD_ECONFIG; i++) {
+        snprintf(endpoint->address, room, "%s/%u", options->towards, i);
+        status = psd_inproc_register(endpoint);
+    }
+    return status;
+}
+
+static psd_status open_endpoint(const struct psd_endpoint_options *options,
+                                struct psd_endpoint **out)
+{
+    PSD_TRY(check_options(options));
     PSD_ON_LOOP(options->loop);
-    size_t length = strlen(options->address) + 1;
-    struct psd_endpoint *endpoint = psd_alloc_zero(1, sizeof *endpoint + length);
+    bool is_named = options->address && *options->address;
+    size_t room = strlen(is_named ? options->address : options->towards) + sizeof "/4294967295";
+    struct psd_endpoint *endpoint = psd_alloc_zero(1, sizeof *endpoint + room);
     if (!endpoint)
         return PSD_ENOMEM;
     endpoint->loop = options->loop;
     endpoint->handler = options->handler;
     endpoint->user = options->user;
-    memcpy(endpoint->address, options->address, length);
     endpoint->key.size = options->key_size;
     if (options->key_size)
         memcpy(endpoint->key.bytes, options->key, options->key_size);
     psd_list_init(&endpoint->ends);
-    psd_status status = psd_inproc_register(endpoint);
+    psd_status status = find_place(endpoint, room, options);
     if (status == PSD_OK)
         *out = endpoint;
     else
@@ -123,9 +147,15 @@ static void close_endpoint(struct psd_endpoint *endpoint)
     psd_alloc_free(endpoint);
 }
 
+static const char *address(const struct psd_endpoint *endpoint)
+{
+    return endpoint->address;
+}
+
 const struct psd_transport psd_transport_inproc = {
     .scheme = "inproc",
     .open = open_endpoint,
+    .address = address,
     .close = close_endpoint,
     .connect = connect_to,
     .send = send_frame,

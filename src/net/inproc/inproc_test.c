@@ -1,56 +1,5 @@
 /* inproc_test.c - frames between loops of one process. */
-#include "base/alloc.h"
-#include "inproc_seats.h"
-
-static void frames_travel_between_two_loops(void)
-{
-    struct seat seats[2] = {{.closed = 0}};
-    struct psd_frame there[2] = {frame_of("1", NULL, 0), frame_of("2", NULL, 0)};
-    struct psd_frame back = frame_of("3", NULL, 0);
-
-    sit_together(seats);
-    send_frames(&seats[0], there, 2);
-    wait_for(&seats[0], "connected\nsent 1\nsent 2\n");
-    wait_for(&seats[1], "accepted\ngot 1\ngot 2\n");
-    send_frames(&seats[1], &back, 1);
-    wait_for(&seats[1], "accepted\ngot 1\ngot 2\nsent 3\n");
-    wait_for(&seats[0], "connected\nsent 1\nsent 2\ngot 3\n");
-    stand_up(&seats[0]);
-    stand_up(&seats[1]);
-}
-
-static void frames_may_be_sent_before_the_connection_is_there(void)
-{
-    struct seat seats[2] = {{.closed = 0}};
-    struct psd_frame early = frame_of("early", NULL, 0);
-
-    sit(&seats[0], "a");
-    sit(&seats[1], "b");
-    connect_to(&seats[0], "b");
-    send_frames(&seats[0], &early, 1);
-    wait_for(&seats[1], "accepted\ngot early\n");
-    wait_for(&seats[0], "connected\nsent early\n");
-    stand_up(&seats[0]);
-    stand_up(&seats[1]);
-}
-
-static void payloads_are_stored_or_added(void)
-{
-    static const float one[] = {1, 2}, two[] = {30, 40, 50};
-    struct seat seats[2] = {{.closed = 0}, {.add = true}};
-    struct psd_frame frames[2] = {frame_of("1", one, sizeof one), frame_of("2", one, sizeof one)};
-
-    seats[1].memory[0] = seats[1].memory[4] = 100;
-    for (size_t i = 0; i < 2; i++)
-        frames[i].payload[1] = (struct psd_span){two, sizeof two};
-    sit_together(seats);
-    send_frames(&seats[0], frames, 2);
-    wait_for(&seats[0], "connected\nsent 1\nsent 2\n");
-    stand_up(&seats[1]);
-    stand_up(&seats[0]);
-    CHECK(seats[1].memory[0] == 102 && seats[1].memory[1] == 4 && seats[1].memory[2] == 60);
-    CHECK(seats[1].memory[4] == 200 && seats[1].memory[5] == 0);
-}
+#include "net_contract.h"
 
 static void nobody_at_the_address_is_heard_as_closed(void)
 {
@@ -72,7 +21,7 @@ static void who_has_another_key_does_not_connect(void)
         sit(&seats[1], "b");
         sit(&seats[2], "c");
         connect_to(&seats[1], "a");
-        wait_for(&seats[1], "closed: inproc://a has another key\n");
+        wait_for(&seats[1], "closed: net://a has another key\n");
         connect_to(&seats[2], "a");
         wait_for(&seats[2], "connected\n");
         wait_for(&seats[0], "accepted\n"); /* and nothing of the other */
@@ -100,13 +49,33 @@ static void a_name_is_one_endpoints_until_it_closes(void)
     stand_up(&seats[1]);
 }
 
+static void without_a_name_the_first_free_one_below_a_peers_is_taken(void)
+{
+    struct seat seats[3] = {{.closed = 0}};
+
+    sit(&seats[0], "a");
+    CHECK_TEXT("a", psd_transport_inproc.address(seats[0].endpoint));
+    for (unsigned i = 1; i < 3; i++) {
+        struct errand errand = {.seat = &seats[i], .address = "", .towards = "a"};
+        sit(&seats[i], "b");
+        on_loop(seats[i].loop, close_now, &seats[i]);
+        on_loop(seats[i].loop, open_now, &errand);
+        CHECK_OK(errand.status);
+        CHECK_TEXT(i == 1 ? "a/1" : "a/2", psd_transport_inproc.address(seats[i].endpoint));
+    }
+    connect_to(&seats[1], "a/2");
+    wait_for(&seats[2], "accepted\n");
+    for (unsigned i = 0; i < 3; i++)
+        stand_up(&seats[i]);
+}
+
 static void an_endpoint_needs_a_loop_and_an_address(void)
 {
     struct psd_endpoint *endpoint = NULL;
     struct psd_endpoint_options options = {.address = "a", .handler = &seat_handler};
     struct seat seat = {.closed = 0};
 
-    CHECK_STATUS(PSD_EINVAL, psd_transport_inproc.open(&options, &endpoint));
+    CHECK_STATUS(PSD_EINVAL, seat_transport->open(&options, &endpoint));
     sit(&seat, "a");
     struct errand errand = {.seat = &seat, .address = ""};
     on_loop(seat.loop, open_now, &errand);
@@ -122,178 +91,12 @@ static void an_endpoint_needs_a_loop_and_an_address(void)
     CHECK(endpoint == NULL);
 }
 
-static void who_drops_hears_nothing_and_the_peer_does(void)
-{
-    struct seat seats[2] = {{.closed = 0}};
-
-    sit_together(seats);
-    on_loop(seats[0].loop, drop_now, &seats[0]);
-    wait_for(&seats[1], "accepted\nclosed: inproc://a has closed the connection\n");
-    wait_for(&seats[0], "connected\n");
-    stand_up(&seats[0]);
-    stand_up(&seats[1]);
-}
-
-static void a_closing_endpoint_is_heard_by_its_peers(void)
-{
-    struct seat seats[2] = {{.closed = 0}};
-
-    sit_together(seats);
-    stand_up(&seats[1]);
-    wait_for(&seats[0], "connected\nclosed: inproc://b has closed the connection\n");
-    stand_up(&seats[0]);
-}
-
-static void a_refused_frame_closes_the_connection_for_both(void)
-{
-    static const struct {
-        psd_status place, arrived;
-        const char *diary;
-    } cases[] = {{PSD_EPEER, PSD_OK, "accepted\nclosed: no place\n"},
-                 {PSD_OK, PSD_EPEER, "accepted\ngot x\nclosed: not wanted\n"}};
-
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct seat seats[2] = {
-            {.closed = 0}, {.place_status = cases[i].place, .arrived_status = cases[i].arrived}};
-        struct psd_frame frames[2] = {frame_of("x", NULL, 4), frame_of("y", NULL, 4)};
-
-        sit_together(seats);
-        send_frames(&seats[0], frames, 2);
-        wait_for(&seats[1], cases[i].diary);
-        wait_for(&seats[0], "connected\nclosed: inproc://b has closed the connection\n");
-        stand_up(&seats[0]);
-        stand_up(&seats[1]);
-    }
-}
-
-static bool has_put_off(const struct seat *seat)
-{
-    return seat->later == 0;
-}
-
-static void what_is_put_off_is_asked_for_after_the_next_arrival(void)
-{
-    struct seat seats[3] = {{.closed = 0}, {.later = 1}};
-    struct psd_frame frames[2] = {frame_of("1", NULL, 4), frame_of("2", NULL, 4)};
-
-    sit_together(seats);
-    sit(&seats[2], "c");
-    connect_to(&seats[2], "b");
-    wait_until(&seats[2], is_connected);
-    send_frames(&seats[0], &frames[0], 1);
-    wait_until(&seats[1], has_put_off);
-    wait_for(&seats[1], "accepted\naccepted\n");
-    send_frames(&seats[2], &frames[1], 1);
-    wait_for(&seats[1], "accepted\naccepted\ngot 2\ngot 1\n");
-    wait_for(&seats[0], "connected\nsent 1\n");
-    for (size_t i = 0; i < 3; i++)
-        stand_up(&seats[i]);
-}
-
-/* Connects back and sends on, all on one loop. */
-static struct psd_frame ball;
-
-static void play(struct seat *seat, const char *event)
-{
-    if (strcmp(event, "sent ") == 0 && seat->sent < 5)
-        psd_transport_inproc.send(seat->conn, &ball);
-}
-
-static void an_endpoint_may_connect_to_itself(void)
-{
-    struct seat seat = {.react = play};
-
-    sit(&seat, "a");
-    connect_to(&seat, "a");
-    wait_until(&seat, is_connected);
-    ball = frame_of("x", NULL, 4);
-    send_frames(&seat, &ball, 1);
-    wait_for(&seat, "accepted\nconnected\ngot x\nsent x\ngot x\nsent x\ngot x\nsent x\n"
-                    "got x\nsent x\ngot x\nsent x\n");
-    stand_up(&seat);
-}
-
-enum { SEATS = 6, EACH = 400 };
-
-struct crowd {
-    struct seat seat;
-    struct psd_conn *conns[SEATS];
-    struct psd_frame frames[SEATS][EACH];
-};
-
-static struct crowd crowd[SEATS];
-
-static bool has_all(const struct seat *seat)
-{
-    return seat->got == (SEATS - 1) * EACH && seat->sent == (SEATS - 1) * EACH;
-}
-
-static void send_to_all(void *arg)
-{
-    struct crowd *one = arg;
-
-    for (size_t to = 0; to < SEATS; to++) {
-        if (&crowd[to] == one)
-            continue;
-        CHECK_OK(
-            psd_transport_inproc.connect(one->seat.endpoint, crowd[to].seat.name, &one->conns[to]));
-        for (size_t i = 0; i < EACH; i++) {
-            one->frames[to][i] = frame_of("x", ones, sizeof ones);
-            psd_transport_inproc.send(one->conns[to], &one->frames[to][i]);
-        }
-    }
-}
-
-static void many_loops_send_to_each_other_at_once(void)
-{
-    static const char *const names[SEATS] = {"a", "b", "c", "d", "e", "f"};
-
-    for (size_t i = 0; i < SEATS; i++) {
-        crowd[i].seat.add = true;
-        sit(&crowd[i].seat, names[i]);
-    }
-    for (size_t i = 0; i < SEATS; i++)
-        CHECK_OK(psd_loop_post(crowd[i].seat.loop, send_to_all, &crowd[i]));
-    for (size_t i = 0; i < SEATS; i++)
-        wait_until(&crowd[i].seat, has_all);
-    for (size_t i = 0; i < SEATS; i++)
-        stand_up(&crowd[i].seat);
-    for (size_t i = 0; i < SEATS; i++)
-        CHECK(crowd[i].seat.memory[0] == (SEATS - 1) * EACH &&
-              crowd[i].seat.memory[FLOATS - 1] == (SEATS - 1) * EACH);
-}
-
-static void in_steady_state_nothing_is_allocated(void)
-{
-    struct seat seats[2] = {{.react = play}};
-
-    sit_together(seats);
-    ball = frame_of("x", ones, sizeof ones);
-    send_frames(&seats[0], &ball, 1);
-    wait_for(&seats[0], "connected\nsent x\nsent x\nsent x\nsent x\nsent x\n");
-    psd_alloc_fail_at(0);
-    send_frames(&seats[0], &ball, 1);
-    wait_for(&seats[0], "connected\nsent x\nsent x\nsent x\nsent x\nsent x\nsent x\n");
-    CHECK(!psd_alloc_fail_at(-1));
-    stand_up(&seats[0]);
-    stand_up(&seats[1]);
-    CHECK(seats[1].got == 6 && !has_closed(&seats[0]));
-}
-
 int main(int argc, char **argv)
 {
-    RUN(frames_travel_between_two_loops)
-    RUN(frames_may_be_sent_before_the_connection_is_there)
-    RUN(payloads_are_stored_or_added)
+    RUN_CONTRACT
     RUN(nobody_at_the_address_is_heard_as_closed)
     RUN(who_has_another_key_does_not_connect)
     RUN(a_name_is_one_endpoints_until_it_closes)
+    RUN(without_a_name_the_first_free_one_below_a_peers_is_taken)
     RUN(an_endpoint_needs_a_loop_and_an_address)
-    RUN(who_drops_hears_nothing_and_the_peer_does)
-    RUN(a_closing_endpoint_is_heard_by_its_peers)
-    RUN(a_refused_frame_closes_the_connection_for_both)
-    RUN(what_is_put_off_is_asked_for_after_the_next_arrival)
-    RUN(an_endpoint_may_connect_to_itself)
-    RUN(many_loops_send_to_each_other_at_once)
-    RUN(in_steady_state_nothing_is_allocated)
 }

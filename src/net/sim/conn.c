@@ -34,6 +34,7 @@ static psd_status open_endpoint(const struct psd_endpoint_options *options,
     endpoint->user = options->user;
     psd_list_init(&endpoint->ends);
     psd_list_init(&endpoint->put_off);
+    psd_list_init(&endpoint->halves);
     *out = member->endpoint = endpoint;
     return PSD_OK;
 }
@@ -196,12 +197,22 @@ static void close_endpoint(struct psd_endpoint *endpoint)
         drop(&PSD_CONTAINER_OF(link, struct psd_sim_end, link)->conn);
     while ((flight = psd_sim_flight_first(&endpoint->put_off)))
         psd_sim_flight_give(endpoint->member->sim, flight);
+    while ((flight = psd_sim_flight_first(&endpoint->halves))) {
+        psd_sim_cancel(endpoint->member->sim, &flight->detour->timer);
+        psd_sim_flight_give(endpoint->member->sim, flight);
+    }
     psd_alloc_free(endpoint);
+}
+
+static const char *address(const struct psd_endpoint *endpoint)
+{
+    return endpoint->member->address;
 }
 
 const struct psd_transport psd_transport_sim = {
     .scheme = "sim",
     .open = open_endpoint,
+    .address = address,
     .close = close_endpoint,
     .connect = connect_to,
     .send = psd_sim_flight_send,

@@ -44,6 +44,7 @@ static void an_address_is_one_members_until_it_closes(void)
     CHECK_TEXT("sim://a is taken", psd_error());
     member_close(a);
     CHECK_OK(member_open(a));
+    CHECK_TEXT("a", psd_transport_sim.address(a->endpoint));
     world_connect(a, "a"); /* to itself, which is fine */
     world_run(&world);
     CHECK_TEXT("10 a accepted\n10 a connected\n", world.diary);

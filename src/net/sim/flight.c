@@ -23,12 +23,17 @@ enum { DELAYS = 1 };   /* the stream of random numbers */
 
 struct psd_sim_flights {
     struct psd_sim_flights *next; /* owned */
-    max_align_t items[];          /* PIECE flights, each with its timer if there are delays */
+    max_align_t items[];          /* PIECE flights, each with its detour if there are any */
 };
 
 static bool has_delays(const struct psd_sim *sim)
 {
     return sim->options.delay_ns[1] > 0;
+}
+
+static bool has_detours(const struct psd_sim *sim)
+{
+    return has_delays(sim) || sim->options.half_ns > 0;
 }
 
 /* --- the store -----------------------------------------------------------------------------------
@@ -46,7 +51,8 @@ struct psd_sim_flight *psd_sim_flight_first(struct psd_list *flights)
 
 static psd_status enlarge(struct psd_sim *sim)
 {
-    size_t size = sizeof(struct psd_sim_flight) + (has_delays(sim) ? sizeof(struct psd_timer) : 0);
+    size_t size =
+        sizeof(struct psd_sim_flight) + (has_detours(sim) ? sizeof(struct psd_sim_detour) : 0);
     struct psd_sim_flights *piece = psd_alloc_zero(1, sizeof *piece + PIECE * size);
 
     if (!piece)
@@ -188,7 +194,7 @@ static void set_out(struct psd_sim *sim, struct psd_sim_end *from, struct psd_si
     flight->least_ns = slot.end_ns + sim->options.latency_ns;
     if (has_delays(sim)) {
         hold_back(sim, from, flight);
-        psd_sim_set(sim, flight->when_ns, land_alone, flight, flight->timer);
+        psd_sim_set(sim, flight->when_ns, land_alone, flight, &flight->detour->timer);
     } else {
         enqueue(sim, &member->leaving, flight, land_next, member);
     }

@@ -9,8 +9,8 @@
  * latency between; a frame on the wire uses both at once. A link down serves frames in the order in
  * which their first bytes come. `sent` is heard at the moment of `arrived`. Delays drawn from the
  * seed are added per frame; frames are dealt to a connection's streams in turn, those of one stream
- * keep their order, those of different streams do not. Members may be slow, connections be cut,
- * members die.
+ * keep their order, those of different streams do not. A payload may stay half there for a while, and
+ * others come meanwhile. Members may be slow, connections be cut, members die.
  *
  * Nothing runs in the background: psd_sim_step takes the next event and calls its handler. Frames
  * carry real payloads, or sizes only (spans without data). One thread. */
@@ -27,6 +27,7 @@ struct psd_sim_options {
     double bandwidth;     /* bytes a second, each way, of a member without its own; 0: no limit */
     uint64_t latency_ns;  /* one way, between any two; a connection is there after one, too */
     uint64_t delay_ns[2]; /* least and most that is added to a frame, drawn from the seed */
+    uint64_t half_ns;     /* the most that passes from `place` to `arrived`, drawn; 0: no time */
     unsigned streams;     /* of a connection; 0: 1 */
     size_t overhead;      /* bytes that the wire adds to each frame, its header included */
 };

@@ -43,7 +43,8 @@ struct psd_endpoint {
     const struct psd_net_handler *handler; /* borrowed */
     void *user;                            /* borrowed */
     struct psd_list ends;                  /* of connections that are ours */
-    struct psd_list put_off; /* flights that are here, and are asked for again; owned */
+    struct psd_list put_off; /* flights that are here, and are asked for again; owned, */
+    struct psd_list halves;  /* as are those that have a place, and are on their way into it */
     bool is_dead;
 };
 
@@ -70,6 +71,12 @@ struct psd_sim_pair {
     uint64_t last_ns[];         /* [end][stream]: when all sent to that end is there, at best */
 };
 
+/* What a flight needs beside, where frames overtake each other or stay half there. */
+struct psd_sim_detour {
+    struct psd_timer timer;
+    struct psd_place place; /* that it was given */
+};
+
 /* A frame on the way. */
 struct psd_sim_flight {
     struct psd_list link;          /* in a queue, or in the store */
@@ -81,7 +88,7 @@ struct psd_sim_flight {
     uint64_t least_ns;             /* when the last byte is there if the receiver's link is free */
     unsigned side;                 /* the end of the pair that it goes to */
     unsigned stream;
-    struct psd_timer timer[]; /* one, where delays let it overtake others; else it is in a queue */
+    struct psd_sim_detour detour[]; /* one, where such things happen; else it is in a queue */
 };
 
 struct psd_sim {

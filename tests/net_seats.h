@@ -1,4 +1,4 @@
-/* inproc_seats.h - members with a loop each, inside the process, that write down what they hear.
+/* net_seats.h - members with a loop each, inside the process, that write down what they hear.
  *
  *     struct seat seats[2] = {{.closed = 0}};
  *     sit_together(seats);                         "a" and "b", the first connected to the second
@@ -7,17 +7,76 @@
  *     stand_up(&seats[0]);
  *     stand_up(&seats[1]);
  *
- * A frame has a name, which is its header; its payload lands in its receiver's memory. A seat with
- * `react` calls that at the end of each handler. */
-#ifndef PSD_TESTS_INPROC_SEATS_H
-#define PSD_TESTS_INPROC_SEATS_H
+ * A frame has a name, which is its header; its payload lands in its receiver's memory, one after the
+ * other. A seat with `react` calls that at the end of each handler. The transport is the test's choice; in
+ * what is written down the peer at its address, such as tcp://127.0.0.1:40123, is net://b. */
+#ifndef PSD_TESTS_NET_SEATS_H
+#define PSD_TESTS_NET_SEATS_H
 
+#include "base/clock.h"
 #include "base/loop.h"
 #include "base/status.h"
 #include "net/transport.h"
 #include "test.h"
 
-enum { FLOATS = 16 };
+#include <pthread.h>
+
+enum { FLOATS = 16, NAMES = 8, DIARY = 1024 };
+
+/* What the tests of a program, or some of them, choose. */
+static const struct psd_transport *seat_transport = &psd_transport_inproc;
+static const char *seat_where;            /* the address that all listen at; NULL: their names */
+static const char *seat_key;              /* of those that have none of their own */
+static struct psd_net_config seat_config; /* of all */
+
+/* Who is where. */
+static pthread_mutex_t seat_lock = PTHREAD_MUTEX_INITIALIZER; /* guards the rest */
+static struct {
+    const char *name; /* borrowed from the test */
+    char address[80];
+} seat_names[NAMES];
+
+static inline void seat_register(const char *name, const char *address)
+{
+    size_t i = 0;
+
+    pthread_mutex_lock(&seat_lock);
+    while (seat_names[i].name && strcmp(seat_names[i].name, name) != 0)
+        i++;
+    CHECK(i < NAMES);
+    seat_names[i].name = name;
+    snprintf(seat_names[i].address, sizeof seat_names[i].address, "%s", address);
+    pthread_mutex_unlock(&seat_lock);
+}
+
+/* The address of the seat of that name; or the name, when there is no such seat. */
+static inline void seat_find(const char *name, char out[80])
+{
+    pthread_mutex_lock(&seat_lock);
+    snprintf(out, 80, "%s", name);
+    for (size_t i = 0; i < NAMES && seat_names[i].name; i++) {
+        if (strcmp(seat_names[i].name, name) == 0)
+            snprintf(out, 80, "%s", seat_names[i].address);
+    }
+    pthread_mutex_unlock(&seat_lock);
+}
+
+/* The sentence with the seat's name for its address. */
+static inline void seat_tell(const char *sentence, char out[DIARY])
+{
+    char whole[100];
+
+    snprintf(out, DIARY, "%s", sentence);
+    pthread_mutex_lock(&seat_lock);
+    for (size_t i = 0; i < NAMES && seat_names[i].name; i++) {
+        snprintf(whole, sizeof whole, "%s://%s", seat_transport->scheme, seat_names[i].address);
+        const char *at = strstr(sentence, whole);
+        if (at)
+            snprintf(out, DIARY, "%.*snet://%s%s", (int)(at - sentence), sentence,
+                     seat_names[i].name, at + strlen(whole));
+    }
+    pthread_mutex_unlock(&seat_lock);
+}
 
 static const float ones[FLOATS] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 
@@ -25,14 +84,17 @@ static const float ones[FLOATS] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 
 struct seat {
     struct psd_loop *loop;
     const char *name;
-    const char *key; /* or NULL */
+    const char *key;                       /* or NULL */
+    const struct psd_net_config *config;   /* or NULL */
+    const struct psd_net_handler *handler; /* or NULL: the one below */
     struct psd_endpoint *endpoint;
     struct psd_conn *conn; /* the latest that it has, or NULL */
-    char diary[1024];      /* what it has heard */
+    char diary[DIARY];     /* what it has heard */
     size_t length;
     unsigned connected, got, sent, closed; /* how often */
     float memory[FLOATS];
     bool add;
+    struct psd_conn *placing;                /* whose payload comes into the memory; others wait */
     unsigned later;                          /* times that it puts a frame off */
     psd_status place_status, arrived_status; /* what its handlers answer */
     void (*react)(struct seat *seat, const char *event);
@@ -73,13 +135,15 @@ static inline psd_status seat_place(void *user, struct psd_conn *conn, const uns
 {
     struct seat *seat = user;
 
-    (void)conn, (void)header;
+    (void)header;
     CHECK(!seat->is_done && bytes <= sizeof seat->memory);
     place->spans[0].data = seat->memory;
     place->spans[0].bytes = bytes;
     place->add = seat->add;
-    place->later = seat->later > 0;
-    seat->later -= place->later;
+    place->later = seat->later > 0 || seat->placing;
+    seat->later -= seat->later > 0;
+    if (!place->later && !seat->place_status)
+        seat->placing = conn;
     if (seat->react)
         seat->react(seat, "place");
     return seat->place_status ? psd_fail(seat->place_status, "no place") : PSD_OK;
@@ -90,7 +154,8 @@ static inline psd_status seat_arrived(void *user, struct psd_conn *conn,
 {
     struct seat *seat = user;
 
-    (void)conn;
+    CHECK(seat->placing == conn);
+    seat->placing = NULL;
     seat->got++;
     hear(seat, "got ", (const char *)header);
     return seat->arrived_status ? psd_fail(seat->arrived_status, "not wanted") : PSD_OK;
@@ -109,9 +174,13 @@ static inline void seat_closed(void *user, struct psd_conn *conn, const char *wh
 {
     struct seat *seat = user;
 
+    char told[DIARY];
+
     seat->closed++;
-    hear(seat, "closed: ", why);
-    psd_transport_inproc.drop(conn); /* which changes nothing any more */
+    seat->placing = seat->placing == conn ? NULL : seat->placing;
+    seat_tell(why, told);
+    hear(seat, "closed: ", told);
+    seat_transport->drop(conn); /* which changes nothing any more */
     if (seat->conn == conn)
         seat->conn = NULL;
 }
@@ -138,11 +207,11 @@ static inline void on_loop(struct psd_loop *loop, void (*fn)(void *arg), void *a
 
 struct errand {
     struct seat *seat;
-    const char *address;
+    const char *address, *towards;
     struct psd_frame *frames;
     size_t count;
     psd_status status;
-    char diary[1024];
+    char diary[DIARY];
     bool (*is_true)(const struct seat *seat);
     bool answer;
 };
@@ -150,25 +219,30 @@ struct errand {
 static inline void open_now(void *arg)
 {
     struct errand *errand = arg;
+    const char *key = errand->seat->key ? errand->seat->key : seat_key;
+    struct psd_endpoint_options options = {
+        .address = seat_where && errand->address ? seat_where : errand->address,
+        .towards = errand->towards,
+        .handler = errand->seat->handler ? errand->seat->handler : &seat_handler,
+        .user = errand->seat,
+        .loop = errand->seat->loop,
+        .key = key,
+        .key_size = key ? strlen(key) : 0,
+        .config = errand->seat->config ? *errand->seat->config : seat_config,
+    };
 
-    errand->status = psd_transport_inproc.open(
-        &(struct psd_endpoint_options){
-            .address = errand->address,
-            .handler = &seat_handler,
-            .user = errand->seat,
-            .loop = errand->seat->loop,
-            .key = errand->seat->key,
-            .key_size = errand->seat->key ? strlen(errand->seat->key) : 0,
-        },
-        &errand->seat->endpoint);
+    errand->status = seat_transport->open(&options, &errand->seat->endpoint);
+    if (errand->status == PSD_OK)
+        seat_register(errand->address, seat_transport->address(errand->seat->endpoint));
 }
 
 static inline void connect_now(void *arg)
 {
     struct errand *errand = arg;
+    char address[80];
 
-    errand->status =
-        psd_transport_inproc.connect(errand->seat->endpoint, errand->address, &errand->seat->conn);
+    seat_find(errand->address, address);
+    errand->status = seat_transport->connect(errand->seat->endpoint, address, &errand->seat->conn);
 }
 
 static inline void send_now(void *arg)
@@ -176,7 +250,7 @@ static inline void send_now(void *arg)
     struct errand *errand = arg;
 
     for (size_t i = 0; i < errand->count; i++)
-        psd_transport_inproc.send(errand->seat->conn, &errand->frames[i]);
+        seat_transport->send(errand->seat->conn, &errand->frames[i]);
 }
 
 static inline void drop_now(void *arg)
@@ -184,17 +258,17 @@ static inline void drop_now(void *arg)
     struct seat *seat = arg;
 
     if (seat->conn)
-        psd_transport_inproc.drop(seat->conn);
-    seat->conn = NULL;
+        seat_transport->drop(seat->conn);
+    seat->conn = seat->placing = NULL;
 }
 
 static inline void close_now(void *arg)
 {
     struct seat *seat = arg;
 
-    psd_transport_inproc.close(seat->endpoint);
+    seat_transport->close(seat->endpoint);
     seat->endpoint = NULL;
-    seat->conn = NULL;
+    seat->conn = seat->placing = NULL;
 }
 
 static inline void look_now(void *arg)
@@ -245,12 +319,21 @@ static inline struct psd_frame frame_of(const char *name, const void *data, size
     return frame;
 }
 
+/* What takes longer than a few looks is looked at every half of a millisecond. */
+static inline void wait_a_little(unsigned tries)
+{
+    if (tries > 20)
+        psd_clock_sleep_until(psd_clock_now() + PSD_CLOCK_MS / 2);
+}
+
 static inline void wait_until(struct seat *seat, bool (*is_true)(const struct seat *seat))
 {
     struct errand errand = {.seat = seat, .is_true = is_true};
 
-    while (!errand.answer)
+    for (unsigned tries = 0; !errand.answer; tries++) {
+        wait_a_little(tries);
         on_loop(seat->loop, look_now, &errand);
+    }
 }
 
 /* What the seat has heard, once it is this; until then nothing but its beginning. */
@@ -258,15 +341,38 @@ static inline void wait_for(struct seat *seat, const char *diary)
 {
     struct errand errand = {.seat = seat};
 
-    do {
+    for (unsigned tries = 0; tries == 0 || strcmp(diary, errand.diary) != 0; tries++) {
+        wait_a_little(tries);
         on_loop(seat->loop, look_now, &errand);
         if (strncmp(diary, errand.diary, strlen(errand.diary)) != 0)
             CHECK_TEXT(diary, errand.diary);
-    } while (strcmp(diary, errand.diary) != 0);
+    }
+}
+
+/* The same for the last that it hears, whatever was before it. */
+static inline void wait_for_end(struct seat *seat, const char *end)
+{
+    struct errand errand = {.seat = seat};
+    size_t length = 0;
+
+    for (unsigned tries = 0;
+         length < strlen(end) || strcmp(errand.diary + length - strlen(end), end) != 0; tries++) {
+        wait_a_little(tries);
+        on_loop(seat->loop, look_now, &errand);
+        length = strlen(errand.diary);
+    }
+}
+
+/* Whoever waits for something else than an end does not wait in vain. */
+static inline void expect_no_end(const struct seat *seat)
+{
+    if (seat->closed > 0)
+        CHECK_TEXT("no end", seat->diary);
 }
 
 static inline bool is_connected(const struct seat *seat)
 {
+    expect_no_end(seat);
     return seat->connected > 0;
 }
 

@@ -1,0 +1,54 @@
+/* channel.h - bytes to and from one peer that has proven to have our key.
+ *
+ *     socket --> shake ... shake (TLS handshake) --> read, write     encrypted by TLS, or, in clear, by
+ *                                                                    plain system calls from then on
+ *
+ * In clear the handshake is the same; afterwards TLS is left and its exporter gives a key for each
+ * direction, which seals heads (seal.h). Never blocks, and never raises SIGPIPE. One thread at a time; it
+ * may change when the handshake is done. Sentences of PSD_EPEER lack their subject, which the caller puts
+ * before them: "has another key", behind "tcp://10.0.0.1:7070 ". */
+#ifndef PSD_NET_TCP_CHANNEL_H
+#define PSD_NET_TCP_CHANNEL_H
+
+#include "net/tcp/trust.h"
+
+#include <sys/uio.h>
+
+enum { PSD_CHANNEL_KEY = 32 }; /* bytes */
+
+struct psd_channel;
+
+/* Takes a connected, non-blocking socket, which it owns from now on, also when it fails. The trust is
+ * borrowed until destroy. */
+psd_status psd_channel_create(const struct psd_trust *trust, int fd, bool is_server,
+                              struct psd_channel **out);
+
+/* Closes the socket. NULL is fine. */
+void psd_channel_destroy(struct psd_channel *channel);
+
+int psd_channel_fd(const struct psd_channel *channel);
+bool psd_channel_is_clear(const struct psd_channel *channel);
+
+/* Goes on with the handshake. *wants: what the socket must be ready for before the next call
+ * (PSD_LOOP_READ or PSD_LOOP_WRITE); 0: it is done. PSD_EPEER: it failed, for good, with the reason as far
+ * as we can know it. A stranger is refused whose first record is longer than 1 KB or who sends much behind
+ * it. How long it may take is up to the caller. */
+psd_status psd_channel_shake(struct psd_channel *channel, unsigned *wants);
+
+/* In clear, after the handshake: the keys that seal what we send and what we receive. */
+psd_status psd_channel_keys(struct psd_channel *channel, unsigned char sending[PSD_CHANNEL_KEY],
+                            unsigned char receiving[PSD_CHANNEL_KEY]);
+
+/* Reads into, or writes from, the vector as far as can be done now. *count 0: nothing; wait for the
+ * socket. PSD_EPEER: the connection is over; the sentence says how. A write that stopped half-way is
+ * repeated with the same bytes from there on. */
+psd_status psd_channel_read(struct psd_channel *channel, const struct iovec *to, int spans,
+                            size_t *count);
+psd_status psd_channel_write(struct psd_channel *channel, const struct iovec *from, int spans,
+                             size_t *count);
+
+/* Bytes that have been read from the socket and decrypted, and not yet taken: the socket's readiness
+ * does not tell of them. */
+bool psd_channel_has_more(const struct psd_channel *channel);
+
+#endif

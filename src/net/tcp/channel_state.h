@@ -1,0 +1,39 @@
+/* channel_state.h - the inside of a channel.
+ *
+ *     channel.c         the handshake, and which of the two it is afterwards
+ *     channel_tls.c     records
+ *     channel_clear.c   plain system calls
+ *     channel_why.c     sentences */
+#ifndef PSD_NET_TCP_CHANNEL_STATE_H
+#define PSD_NET_TCP_CHANNEL_STATE_H
+
+#include "net/tcp/channel.h"
+#include "net/tcp/socket.h"
+#include "net/tcp/trust_state.h"
+
+struct psd_channel {
+    struct psd_socket socket;
+    struct psd_trust_claim claim;
+    SSL *ssl; /* owned; in clear NULL when the handshake is done */
+    bool is_server, is_done;
+    bool is_dry;               /* the socket had nothing more when we read last */
+    size_t held;               /* bytes that are encrypted, and not yet sent and counted */
+    uint32_t records;          /* written with the present key */
+    uint32_t records_of_a_key; /* after which it is changed */
+    unsigned char keys[2][PSD_CHANNEL_KEY]; /* in clear: the client's and the server's */
+};
+
+psd_status psd_channel_read_tls(struct psd_channel *channel, const struct iovec *to, int spans,
+                                size_t *count);
+psd_status psd_channel_write_tls(struct psd_channel *channel, const struct iovec *from, int spans,
+                                 size_t *count);
+psd_status psd_channel_read_clear(struct psd_channel *channel, const struct iovec *to, int spans,
+                                  size_t *count);
+psd_status psd_channel_write_clear(struct psd_channel *channel, const struct iovec *from, int spans,
+                                   size_t *count);
+
+/* Why the handshake has failed, from OpenSSL's queue of errors; why it broke later. */
+psd_status psd_channel_why_strange(const struct psd_channel *channel);
+psd_status psd_channel_why_broken(const struct psd_channel *channel);
+
+#endif

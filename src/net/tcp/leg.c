@@ -1,0 +1,186 @@
+/* leg.c - one socket of a connection: its options, its handshake, its stream. */
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/status.h"
+#include "net/tcp/tcp.h"
+
+#include <netinet/tcp.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What a caller has for the handshake, and again for the open; the timeout, if that is shorter. */
+static const uint64_t caller_ns = 2 * PSD_CLOCK_S;
+
+/* A caller has taken too long. */
+static void be_late(void *arg)
+{
+    struct psd_tcp_leg *leg = arg;
+
+    leg->endpoint->refusals.late++;
+    psd_tcp_listen_refuse(leg);
+}
+
+psd_status psd_tcp_leg_create(struct psd_endpoint *endpoint, struct psd_tcp_conn *conn,
+                              struct psd_tcp_leg **out)
+{
+    struct psd_tcp_leg *leg = psd_alloc_zero(1, sizeof *leg);
+
+    if (!leg)
+        return PSD_ENOMEM;
+    leg->endpoint = endpoint;
+    leg->conn = conn;
+    leg->fd = -1;
+    leg->number = PSD_STREAM_ANY;
+    psd_list_init(&leg->link);
+    *out = leg;
+    return PSD_OK;
+}
+
+void psd_tcp_leg_destroy(struct psd_tcp_leg *leg)
+{
+    if (!leg)
+        return;
+    leg->endpoint->put_off -= leg->is_put_off;
+    psd_list_remove(&leg->link);
+    psd_loop_cancel(leg->endpoint->loop, &leg->timer);
+    psd_loop_unwatch(leg->endpoint->loop, &leg->watch);
+    if (leg->fd >= 0)
+        close(leg->fd);
+    psd_channel_destroy(leg->channel);
+    if (leg->stream)
+        psd_stream_close(leg->stream);
+    psd_alloc_free(leg);
+}
+
+/* --- until there is a stream ----------------------------------------------------------------------
+ */
+
+/* None of these can fail on a TCP socket, and none is needed for frames to be right. */
+void psd_tcp_leg_tune(const struct psd_endpoint *endpoint, int fd)
+{
+    unsigned timeout = (unsigned)(endpoint->config.timeout_ns / PSD_CLOCK_MS);
+    int yes = 1;
+
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+    (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout, sizeof timeout);
+}
+
+static void fail(struct psd_tcp_leg *leg, psd_status status)
+{
+    char why[2 * PSD_REASON_SIZE];
+
+    if (!leg->conn) {
+        leg->endpoint->refusals.handshakes += status == PSD_EPEER;
+        psd_tcp_listen_refuse(leg);
+        return;
+    }
+    psd_tcp_conn_say_error(leg->conn, status, why, sizeof why);
+    psd_tcp_conn_end(leg->conn, why);
+}
+
+/* The lane of the next stream. */
+static struct psd_loop *take_lane(struct psd_endpoint *endpoint)
+{
+    if (endpoint->config.lanes == 0)
+        return endpoint->loop;
+    return endpoint->lanes[endpoint->next_lane++ % endpoint->config.lanes];
+}
+
+/* The handshake is done: the peer has our key. */
+static psd_status start_stream(struct psd_tcp_leg *leg)
+{
+    struct psd_endpoint *endpoint = leg->endpoint;
+    struct psd_stream_options options = {.channel = leg->channel,
+                                         .loop = endpoint->loop,
+                                         .lane = take_lane(endpoint),
+                                         .handler = &psd_tcp_hear,
+                                         .user = leg,
+                                         .job = endpoint->config.job,
+                                         .epoch = endpoint->config.epoch,
+                                         .number = leg->number,
+                                         .refusals = &endpoint->refusals};
+
+    psd_loop_unwatch(endpoint->loop, &leg->watch);
+    leg->channel = NULL; /* the stream's */
+    PSD_TRY(psd_stream_create(&options, &leg->stream));
+    if (!leg->conn)
+        return psd_tcp_leg_hurry(leg);
+    psd_tcp_leg_open(leg);
+    return PSD_OK;
+}
+
+static void shake(void *arg, unsigned events)
+{
+    struct psd_tcp_leg *leg = arg;
+    unsigned wants = 0;
+
+    (void)events;
+    psd_status status = psd_channel_shake(leg->channel, &wants);
+    if (status == PSD_OK && wants)
+        status = psd_tcp_leg_watch(leg, psd_channel_fd(leg->channel), wants, shake);
+    else if (status == PSD_OK)
+        status = start_stream(leg);
+    if (status != PSD_OK)
+        fail(leg, status);
+}
+
+psd_status psd_tcp_leg_watch(struct psd_tcp_leg *leg, int fd, unsigned events,
+                             void (*fn)(void *arg, unsigned events))
+{
+    return psd_loop_watch(leg->endpoint->loop, fd, events, fn, leg, &leg->watch);
+}
+
+psd_status psd_tcp_leg_shake(struct psd_tcp_leg *leg, int fd)
+{
+    bool is_server = !leg->conn;
+
+    psd_loop_unwatch(leg->endpoint->loop, &leg->watch);
+    PSD_TRY(psd_channel_create(leg->endpoint->trust, fd, is_server, &leg->channel));
+    return psd_tcp_leg_watch(leg, fd, is_server ? PSD_LOOP_READ : PSD_LOOP_WRITE, shake);
+}
+
+psd_status psd_tcp_leg_hurry(struct psd_tcp_leg *leg)
+{
+    uint64_t timeout = leg->endpoint->config.timeout_ns;
+    uint64_t when = psd_clock_now() + (timeout < caller_ns ? timeout : caller_ns);
+
+    return psd_loop_at(leg->endpoint->loop, when, be_late, leg, &leg->timer);
+}
+
+/* --- from then on --------------------------------------------------------------------------------
+ */
+
+void psd_tcp_leg_open(struct psd_tcp_leg *leg)
+{
+    struct psd_opening opening = {
+        .number = leg->number, .count = leg->conn->count, .port = leg->endpoint->port};
+    unsigned char header[PSD_FRAME_HEADER];
+
+    memcpy(opening.id, leg->conn->id, sizeof opening.id);
+    psd_opening_encode(&opening, header);
+    psd_stream_open(leg->stream, header);
+}
+
+void psd_tcp_leg_join(struct psd_tcp_leg *leg, struct psd_tcp_conn *conn, uint16_t number)
+{
+    leg->conn = conn;
+    leg->number = number;
+    conn->legs[number] = leg;
+    psd_loop_cancel(leg->endpoint->loop, &leg->timer);
+}
+
+void psd_tcp_leg_put_off(struct psd_tcp_leg *leg)
+{
+    leg->endpoint->put_off += !leg->is_put_off;
+    leg->is_put_off = true;
+}
+
+void psd_tcp_leg_ask_again(struct psd_tcp_leg *leg)
+{
+    if (!leg->is_put_off)
+        return;
+    leg->is_put_off = false;
+    leg->endpoint->put_off--;
+    psd_stream_ask_again(leg->stream);
+}

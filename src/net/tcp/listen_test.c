@@ -1,0 +1,187 @@
+/* listen_test.c - addresses and ports to listen at. */
+#include "net_tcp.h"
+
+static void open_there(struct seat *seat, const char *where, struct errand *errand)
+{
+    CHECK_OK(psd_loop_create(&seat->loop));
+    CHECK_OK(psd_loop_start(seat->loop));
+    seat_where = where;
+    *errand = (struct errand){.seat = seat, .address = "x"};
+    on_loop(seat->loop, open_now, errand);
+}
+
+static void a_port_is_chosen_from_7070_on(void)
+{
+    struct seat seats[2] = {{.closed = 0}};
+
+    seat_where = "127.0.0.1";
+    sit(&seats[0], "a");
+    sit(&seats[1], "b");
+    CHECK(port_of(&seats[0]) >= 7070 && port_of(&seats[1]) < 7070 + 1024);
+    CHECK(port_of(&seats[0]) != port_of(&seats[1]));
+    connect_to(&seats[0], "b");
+    wait_for(&seats[1], "accepted\n");
+    stand_up_all(seats, 2);
+}
+
+static void a_range_is_used_up_from_its_beginning(void)
+{
+    struct seat seats[4] = {{.closed = 0}};
+    struct errand errand;
+    char range[64];
+
+    sit(&seats[0], "a");
+    unsigned first = port_of(&seats[0]);
+    snprintf(range, sizeof range, "127.0.0.1:%u-%u", first, first + 50);
+    open_there(&seats[1], range, &errand);
+    CHECK_OK(errand.status);
+    unsigned last = port_of(&seats[1]);
+    CHECK(last > first && last <= first + 50);
+
+    snprintf(range, sizeof range, "127.0.0.1:%u", first);
+    open_there(&seats[2], range, &errand);
+    CHECK_STATUS(PSD_ECONFIG, errand.status);
+    snprintf(range, sizeof range, "127.0.0.1:%u-%u", first, last);
+    open_there(&seats[3], range, &errand);
+    CHECK_STATUS(PSD_ECONFIG, errand.status);
+    stand_up_all(seats, 4);
+}
+
+/* Opens on the seat's loop and keeps the sentence. */
+struct attempt {
+    struct psd_endpoint_options options;
+    psd_status status;
+    char sentence[400];
+    char address[80];
+};
+
+static void attempt_now(void *arg)
+{
+    struct attempt *attempt = arg;
+    struct psd_endpoint *endpoint = NULL;
+
+    attempt->status = psd_transport_tcp.open(&attempt->options, &endpoint);
+    if (attempt->status == PSD_OK)
+        snprintf(attempt->address, sizeof attempt->address, "%s",
+                 psd_transport_tcp.address(endpoint));
+    else
+        snprintf(attempt->sentence, sizeof attempt->sentence, "%s", psd_error());
+    psd_transport_tcp.close(endpoint);
+}
+
+static struct attempt attempt_with(struct psd_endpoint_options options)
+{
+    struct attempt attempt = {.options = options};
+    struct psd_loop *loop = NULL;
+
+    CHECK_OK(psd_loop_create(&loop));
+    CHECK_OK(psd_loop_start(loop));
+    attempt.options.handler = &seat_handler;
+    attempt.options.loop = loop;
+    if (!options.key) {
+        attempt.options.key = seat_key;
+        attempt.options.key_size = strlen(seat_key);
+    }
+    on_loop(loop, attempt_now, &attempt);
+    psd_loop_destroy(loop);
+    return attempt;
+}
+
+static void a_taken_port_is_told_with_what_to_do(void)
+{
+    struct seat seats[2] = {{.closed = 0}};
+    char address[64], sentence[200];
+
+    sit(&seats[0], "a");
+    unsigned port = port_of(&seats[0]);
+    snprintf(address, sizeof address, "127.0.0.1:%u", port);
+    struct attempt attempt = attempt_with((struct psd_endpoint_options){.address = address});
+    CHECK_STATUS(PSD_ECONFIG, attempt.status);
+    snprintf(sentence, sizeof sentence,
+             "port %u of tcp://127.0.0.1 is taken: choose another, or a range such as %u-%u", port,
+             port, port + 99);
+    CHECK_TEXT(sentence, attempt.sentence);
+    stand_up(&seats[0]);
+    CHECK_OK(attempt_with((struct psd_endpoint_options){.address = address}).status);
+}
+
+static void what_cannot_be_listened_at_is_refused(void)
+{
+    static const struct {
+        const char *address, *beginning;
+    } cases[] = {
+        {"0.0.0.0", "tcp://0.0.0.0 and tcp://[::] are no address that others could connect to"},
+        {"[::]:7070", "tcp://0.0.0.0 and tcp://[::] are no address that others could connect to"},
+        {"", "tcp:// needs an address of this machine to listen at"},
+        {NULL, "tcp:// needs an address of this machine to listen at"},
+        {"192.0.2.7:0", "192.0.2.7 is no address of this machine: choose one that"},
+        {"127.0.0.1:x", "tcp://127.0.0.1:x is no address: the port is a number up to 65535"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct attempt attempt =
+            attempt_with((struct psd_endpoint_options){.address = cases[i].address});
+        CHECK_STATUS(PSD_ECONFIG, attempt.status);
+        attempt.sentence[strlen(cases[i].beginning)] = '\0';
+        CHECK_TEXT(cases[i].beginning, attempt.sentence);
+    }
+}
+
+static void without_a_host_we_listen_where_a_peer_would_reach_us(void)
+{
+    struct attempt attempt =
+        attempt_with((struct psd_endpoint_options){.address = ":0", .towards = "127.0.0.1:9"});
+
+    CHECK_OK(attempt.status);
+    CHECK(strncmp(attempt.address, "127.0.0.1:", 10) == 0);
+    attempt = attempt_with((struct psd_endpoint_options){.address = "", .towards = "127.0.0.1"});
+    CHECK_OK(attempt.status);
+    attempt = attempt_with((struct psd_endpoint_options){.address = "", .towards = "x y"});
+    CHECK_STATUS(PSD_ECONFIG, attempt.status);
+}
+
+static void members_may_speak_ipv6(void)
+{
+    struct seat seats[2] = {{.closed = 0}};
+
+    if (attempt_with((struct psd_endpoint_options){.address = "[::1]:0"}).status != PSD_OK)
+        SKIP("this machine has no IPv6");
+    seat_where = "[::1]:0";
+    sit_together(seats);
+    wait_for(&seats[1], "accepted\n");
+    stand_up(&seats[0]);
+    wait_for(&seats[1], "accepted\nclosed: net://a has closed the connection\n");
+    stand_up(&seats[1]);
+}
+
+static void strange_options_are_refused(void)
+{
+    static const char long_key[65] = "";
+    struct psd_endpoint *endpoint = NULL;
+    struct psd_endpoint_options options = {.address = "127.0.0.1:0", .key = long_key};
+
+    CHECK_STATUS(PSD_EINVAL, psd_transport_tcp.open(&options, &endpoint));
+    options.key_size = 65;
+    CHECK_STATUS(PSD_EINVAL, attempt_with(options).status);
+    options.key_size = 15;
+    CHECK_STATUS(PSD_ECONFIG, attempt_with(options).status);
+    options.key_size = 16;
+    CHECK_OK(attempt_with(options).status);
+    options.config.streams = 65;
+    CHECK_STATUS(PSD_EINVAL, attempt_with(options).status);
+    options.config = (struct psd_net_config){.lanes = 65};
+    CHECK_STATUS(PSD_EINVAL, attempt_with(options).status);
+    CHECK(endpoint == NULL);
+}
+
+int main(int argc, char **argv)
+{
+    seats_over_tcp((struct psd_net_config){.job = 7});
+    RUN(a_port_is_chosen_from_7070_on)
+    RUN(a_range_is_used_up_from_its_beginning)
+    RUN(a_taken_port_is_told_with_what_to_do)
+    RUN(what_cannot_be_listened_at_is_refused)
+    RUN(without_a_host_we_listen_where_a_peer_would_reach_us)
+    RUN(members_may_speak_ipv6)
+    RUN(strange_options_are_refused)
+}

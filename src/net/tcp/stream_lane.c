@@ -1,0 +1,200 @@
+/* stream_lane.c - a turn of the lane: it takes the loop's orders, writes, reads, and puts what came of it
+ * into the box.
+ *
+ * A turn writes and reads a limited number of bytes, so that many streams share a lane fairly; what is
+ * left waits for a post behind the others'. */
+#include "base/clock.h"
+#include "base/status.h"
+#include "net/tcp/stream_state.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { BUDGET = 1 << 20 }; /* bytes that a turn writes, and that it reads */
+
+void psd_stream_lane_post(void *arg)
+{
+    struct psd_stream *stream = arg;
+
+    pthread_mutex_lock(&stream->lock);
+    stream->box.lane_posted = false;
+    pthread_mutex_unlock(&stream->lock);
+    psd_stream_lane_ready(stream, 0);
+}
+
+void psd_stream_call_lane(struct psd_stream *stream)
+{
+    if (!stream->box.lane_posted)
+        stream->box.lane_posted =
+            psd_loop_post(stream->options.lane, psd_stream_lane_post, stream) == PSD_OK;
+}
+
+static void break_off(struct psd_stream *stream, bool is_bye, const char *why)
+{
+    psd_stream_lane_stop(stream, false);
+    pthread_mutex_lock(&stream->lock);
+    stream->box.is_over = true;
+    stream->box.is_bye = is_bye;
+    stream->box.refusal = stream->reader.refusal;
+    snprintf(stream->box.why, sizeof stream->box.why, "%s", why);
+    psd_stream_call_loop(stream);
+    pthread_mutex_unlock(&stream->lock);
+}
+
+static psd_status take_orders(struct psd_stream *stream)
+{
+    struct psd_place place = {.later = true};
+
+    pthread_mutex_lock(&stream->lock);
+    psd_frames_append(&stream->writer.waiting, &stream->box.frames);
+    if (stream->box.has_open)
+        psd_writer_put_open(&stream->writer, stream->box.open);
+    if (stream->box.wants_beat)
+        psd_writer_put_beat(&stream->writer);
+    if (stream->box.has_place)
+        place = stream->box.place;
+    stream->box.has_place = stream->box.has_open = stream->box.wants_beat = false;
+    pthread_mutex_unlock(&stream->lock);
+    if (place.later)
+        return PSD_OK;
+    stream->is_asking = stream->is_deaf = false;
+    stream->reads_on = true;
+    return psd_reader_place(&stream->reader, &place);
+}
+
+static void put_event(struct psd_stream *stream, enum psd_reader_news news)
+{
+    const struct psd_wire_head *head = &stream->reader.head;
+
+    pthread_mutex_lock(&stream->lock);
+    assert(stream->box.event_count < PSD_STREAM_EVENTS);
+    struct psd_stream_event *event = &stream->box.events[stream->box.event_count++];
+    event->news = news;
+    event->bytes = (size_t)head->length;
+    memcpy(event->header, head->header, sizeof event->header);
+    psd_stream_call_loop(stream);
+    pthread_mutex_unlock(&stream->lock);
+}
+
+/* Passes on what the reader has found. */
+static psd_status report(struct psd_stream *stream, enum psd_reader_news news)
+{
+    if (news == PSD_READER_BYE) {
+        break_off(stream, true, "has closed the connection");
+        return PSD_OK;
+    }
+    stream->is_asking = news == PSD_READER_HEAD;
+    stream->writer.terms.number = stream->reader.terms.number;
+    put_event(stream, news);
+    if (stream->is_split)
+        return PSD_OK;
+    psd_stream_hear(stream);
+    return stream->is_stopped ? PSD_OK : take_orders(stream);
+}
+
+static psd_status read_some(struct psd_stream *stream)
+{
+    enum psd_reader_news news = PSD_READER_NOTHING;
+
+    psd_reader_turn(&stream->reader, BUDGET);
+    while (!stream->is_asking && !stream->is_stopped) {
+        PSD_TRY(psd_reader_step(&stream->reader, &news));
+        if (news == PSD_READER_NOTHING)
+            break;
+        PSD_TRY(report(stream, news));
+    }
+    stream->reads_on = !stream->is_asking && !stream->reader.is_dry;
+    return PSD_OK;
+}
+
+/* Puts what has been done into the box, and comes again if more is to be done. */
+static void close_turn(struct psd_stream *stream, uint64_t read_before, uint64_t written_before)
+{
+    struct psd_writer *writer = &stream->writer;
+    bool writes_on = !writer->is_blocked && !psd_writer_is_idle(writer) &&
+                     writer->terms.number != PSD_STREAM_ANY;
+    bool has_read = stream->reader.total != read_before;
+    bool has_written = writer->total != written_before;
+    uint64_t now = has_read || has_written ? psd_clock_now() : 0;
+
+    pthread_mutex_lock(&stream->lock);
+    if (has_read)
+        stream->box.heard_ns = now;
+    if (has_written && !stream->box.wrote_ns)
+        stream->box.wrote_ns = now;
+    stream->box.has_written |= has_written;
+    if (writer->written.first) {
+        psd_frames_append(&stream->box.written, &writer->written);
+        psd_stream_call_loop(stream);
+    }
+    if (writes_on || stream->reads_on)
+        psd_stream_call_lane(stream);
+    pthread_mutex_unlock(&stream->lock);
+}
+
+static psd_status watch(struct psd_stream *stream)
+{
+    unsigned events = stream->is_deaf ? 0 : PSD_LOOP_READ;
+
+    if (stream->writer.is_blocked)
+        events |= PSD_LOOP_WRITE;
+    if (stream->is_stopped || (stream->watch.is_set && stream->watch.events == events))
+        return PSD_OK;
+    return psd_loop_watch(stream->options.lane, stream->fd, events, psd_stream_lane_ready, stream,
+                          &stream->watch);
+}
+
+/* Orders, writing, reading. A peer that has closed breaks our writing before we have read its bye, so
+ * the reader has the first word. */
+static psd_status work(struct psd_stream *stream, unsigned ready)
+{
+    char why[PSD_STREAM_WHY];
+
+    if (ready & PSD_LOOP_WRITE)
+        stream->writer.is_blocked = false;
+    stream->is_deaf |= (ready & PSD_LOOP_READ) && stream->is_asking;
+    PSD_TRY(take_orders(stream));
+    psd_status written = psd_writer_write(&stream->writer, BUDGET);
+    if (written != PSD_OK)
+        snprintf(why, sizeof why, "%s", psd_error());
+    if (ready & PSD_LOOP_READ || stream->reads_on || written != PSD_OK)
+        PSD_TRY(read_some(stream));
+    if (written != PSD_OK && !stream->is_stopped)
+        break_off(stream, false, why);
+    return watch(stream);
+}
+
+static void turn(struct psd_stream *stream, unsigned ready)
+{
+    uint64_t read_before = stream->reader.total, written_before = stream->writer.total;
+
+    if (!stream->is_stopped && work(stream, ready) != PSD_OK)
+        break_off(stream, false, psd_error());
+    if (!stream->is_stopped)
+        close_turn(stream, read_before, written_before);
+}
+
+void psd_stream_lane_ready(void *arg, unsigned ready)
+{
+    struct psd_stream *stream = arg;
+
+    if (stream->is_split) {
+        turn(stream, ready);
+        return;
+    }
+    stream->busy++;
+    stream->is_in_turn = true;
+    turn(stream, ready);
+    stream->is_in_turn = false;
+    psd_stream_hear(stream);
+    psd_stream_leave(stream);
+}
+
+void psd_stream_lane_stop(struct psd_stream *stream, bool says_bye)
+{
+    stream->is_stopped = true;
+    if (psd_loop_is_current(stream->options.lane)) /* or it has ended, and watches nothing */
+        psd_loop_unwatch(stream->options.lane, &stream->watch);
+    if (says_bye)
+        psd_writer_say_bye(&stream->writer);
+}
