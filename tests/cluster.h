@@ -43,7 +43,8 @@ struct cluster_case {
     const char *rule; /* NULL: SGD */
     float clip;
     enum cluster_program program;
-    bool bad_network; /* delays, several streams, a slow member, credits of one piece */
+    bool bad_network; /* delays, several streams, payloads half there, a slow member, credits of one
+                         piece */
 
     /* What goes wrong in iteration 1, unless 0: */
     unsigned kill;        /* 1 + a rank that dies */
@@ -484,6 +485,7 @@ static inline bool cluster_run(const struct cluster_case *c, struct cluster_resu
         options.credit = 1;
         options.network.streams = 3;
         options.network.delay_ns[1] = 3 * PSD_CLOCK_MS;
+        options.network.half_ns = c->seed % 4 ? 2 * PSD_CLOCK_MS : 0;
     }
     if (c->seed % 3) /* arithmetic takes time, too */
         options.workload = &slow;

@@ -237,6 +237,7 @@ static void a_death_ends_the_job_and_names_the_dead(void)
         struct cluster_case c = {.seed = seed, .ranks = 4, .workers = 4, .iterations = 3};
         struct cluster_result result;
         char culprit[32];
+        c.bad_network = seed % 2;
         c.kill = 1 + (unsigned)cluster_draw(&c, 8, c.ranks);
         c.forms = (enum cluster_forms)(seed % 3);
         CHECK(!cluster_run(&c, &result));
@@ -250,6 +251,7 @@ static void a_cut_ends_the_job_and_names_one_of_the_two(void)
     for (uint64_t seed = 1; seed <= 40; seed++) {
         struct cluster_case c = {.seed = seed, .ranks = 4, .workers = 4, .iterations = 3};
         struct cluster_result result;
+        c.bad_network = seed % 2;
         c.cut = 1 + (unsigned)cluster_draw(&c, 8, c.ranks);
         CHECK(!cluster_run(&c, &result));
         all_were_told(&c, &result, 0, "is lost");
@@ -262,6 +264,7 @@ static void a_double_sync_reaches_everybody(void)
         struct cluster_case c = {.seed = seed, .ranks = 4, .workers = 6, .iterations = 3};
         struct cluster_result result;
         char culprit[32];
+        c.bad_network = seed % 2;
         c.double_sync = 1 + (unsigned)cluster_draw(&c, 8, c.ranks);
         c.forms = (enum cluster_forms)(seed % 3);
         CHECK(!cluster_run(&c, &result));

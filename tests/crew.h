@@ -1,5 +1,7 @@
 /* crew.h - a small training job with several seats in one process, for tests of poseidon/comm.h.
  *
+ *     crew_ground = CREW_TLS;         jobs of this test meet over sockets; without it, inproc
+ *
  *     struct crew_case c = {.ranks = 3, .workers = 8, .rule = "Adam"};
  *     float *together = crew_train(&c), *alone = crew_train_alone(&c);
  *     CHECK(crew_same(together, alone));
@@ -16,10 +18,16 @@
 #include "poseidon/comm.h"
 #include "test.h"
 
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/socket.h>
 
 enum { CREW_PARAMS = 8, CREW_MOST = 8, CREW_BATCH = 3, CREW_WIDEST = 700 };
+
+/* What the seats of a test meet over. Each test is a process of its own (test.h), and sets it first. */
+enum crew_ground { CREW_INPROC, CREW_TLS, CREW_CLEAR, CREW_LANES };
+static enum crew_ground crew_ground;
 
 /* How the inner products are synced. */
 enum crew_forms { CREW_DENSE, CREW_FACTORED, CREW_MIXED };
@@ -282,13 +290,57 @@ static inline void crew_each(unsigned count, void (*body)(void *arg, unsigned ra
         pthread_join(ids[i], NULL);
 }
 
+/* Whether nobody listens at the port, on loopback. */
+static inline bool crew_is_free(unsigned port)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET,
+                             .sin_port = htons((uint16_t)port),
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), yes = 1;
+
+    CHECK(fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0);
+    bool is_free = bind(fd, (struct sockaddr *)&at, sizeof at) == 0 && listen(fd, 1) == 0;
+    close(fd);
+    return is_free;
+}
+
+/* A port that is nobody's, below those that the kernel gives to who connects. */
+static inline unsigned crew_port(void)
+{
+    static atomic_uint jobs;
+    unsigned port = 0;
+
+    do
+        port = 12000 + ((unsigned)getpid() * 101 + atomic_fetch_add(&jobs, 1)) % 20000;
+    while (!crew_is_free(port));
+    return port;
+}
+
 /* A name for the next job of the process. */
 static inline const char *crew_name(char name[32])
 {
     static atomic_int jobs;
 
-    snprintf(name, 32, "inproc://job%d", atomic_fetch_add(&jobs, 1));
+    if (crew_ground == CREW_INPROC)
+        snprintf(name, 32, "inproc://job%d", atomic_fetch_add(&jobs, 1));
+    else
+        snprintf(name, 32, "tcp://127.0.0.1:%u", crew_port());
     return name;
+}
+
+/* What seats on this ground need; nothing is measured, which would take time. */
+static inline struct psd_comm_options crew_grounded(struct psd_comm_options options)
+{
+    if (crew_ground == CREW_INPROC)
+        return options;
+    if (!options.key) {
+        options.key = "what only this crew knows";
+        options.key_size = strlen(options.key);
+    }
+    options.in_clear = crew_ground == CREW_CLEAR;
+    options.lanes = crew_ground == CREW_LANES ? 2 : 0;
+    options.bandwidth = options.bandwidth == 0 ? 1e9 : options.bandwidth;
+    return options;
 }
 
 struct crew {
@@ -403,14 +455,14 @@ static inline void crew_iterate(struct crew_seat *seat)
 static inline struct psd_comm_options crew_options(const struct crew_case *c, const char *name,
                                                    unsigned rank)
 {
-    return (struct psd_comm_options){.coordinator = name,
-                                     .rank = rank,
-                                     .ranks = c->ranks,
-                                     .workers = c->workers,
-                                     .batch = CREW_BATCH,
-                                     .mode = c->mode,
-                                     .update = crew_update(c),
-                                     .threads = c->helpers};
+    return crew_grounded((struct psd_comm_options){.coordinator = name,
+                                                   .rank = rank,
+                                                   .ranks = c->ranks,
+                                                   .workers = c->workers,
+                                                   .batch = CREW_BATCH,
+                                                   .mode = c->mode,
+                                                   .update = crew_update(c),
+                                                   .threads = c->helpers});
 }
 
 static inline void crew_take_part(void *arg, unsigned rank)

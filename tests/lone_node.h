@@ -470,8 +470,7 @@ static inline void node_mix_syncers(const struct node_test *test, uint64_t *sum)
 static inline void node_mix_shareds(const struct node_test *test, uint64_t *sum)
 {
     const struct psd_node *node = test->node;
-    uint32_t inputs =
-        node->merge->first_input[node->rank + 1] - node->merge->first_input[node->rank];
+    uint32_t inputs = psd_merge_inputs(node->merge, node->rank);
 
     for (size_t i = 0; i < node->shareds.count; i++) {
         const struct psd_shared *shared = &node->shareds.all[i];

@@ -9,21 +9,10 @@
 
 enum { RANKS = 2, WARM = 3, END = 20 };
 
-#if defined(__has_feature)
-#define HAS_FEATURE(name) __has_feature(name)
-#else
-#define HAS_FEATURE(name) 0
-#endif
-
 static atomic_bool counts;
 static atomic_long calls;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || \
-    HAS_FEATURE(address_sanitizer) || HAS_FEATURE(thread_sanitizer)
-enum { IS_COUNTED = false };
-#else
-enum { IS_COUNTED = true };
-
+#if !TEST_IS_SANITIZED
 /* NOLINTBEGIN: the names are glibc's, which offers the first four to whoever puts himself before it. */
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
@@ -107,7 +96,7 @@ static void check_steady(const struct crew_case *c)
 {
     struct job job = {.c = c};
 
-    if (!IS_COUNTED)
+    if (TEST_IS_SANITIZED)
         SKIP("a sanitizer has its own malloc");
     check_counting();
     crew_name(job.name);
@@ -141,9 +130,19 @@ static void sums_and_clipping_need_no_memory(void)
     check_steady(&(struct crew_case){.ranks = RANKS, .workers = 4, .forms = CREW_MIXED, .clip = 1});
 }
 
+static void sockets_need_no_memory_either(void)
+{
+    for (crew_ground = CREW_TLS; crew_ground <= CREW_LANES; crew_ground++) {
+        check_steady(&(struct crew_case){.ranks = RANKS, .workers = 4, .forms = CREW_DENSE});
+        check_steady(&(struct crew_case){
+            .ranks = RANKS, .workers = 4, .forms = CREW_MIXED, .mode = PSD_COMM_SUM});
+    }
+}
+
 int main(int argc, char **argv)
 {
     RUN(dense_parameters_need_no_memory)
     RUN(factors_need_no_memory_on_any_route)
     RUN(sums_and_clipping_need_no_memory)
+    RUN(sockets_need_no_memory_either)
 }

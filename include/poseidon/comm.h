@@ -65,14 +65,30 @@ struct psd_comm_update {
     unsigned iter_size; /* passes that a gradient is the sum of; 0: 1 */
 };
 
-/* What a seat is opened with. All but rank, hosted, batch, bandwidth, latency, timeout_ms, threads, warn
- * and context is the same for all processes. */
+/* What a seat is opened with. All but address, streams, lanes, rank, hosted, batch, bandwidth, latency,
+ * timeout_ms, threads, warn and context is the same for all processes. */
 struct psd_comm_options {
-    const char *coordinator; /* where rank 0 is found, such as "inproc://demo"; copied */
-    const void *key;         /* the job's secret: who has another takes no seat; copied */
-    size_t key_size;         /* in bytes, up to 64; 0: the empty key */
-    unsigned rank, ranks;    /* this process among how many; 0 ranks: 1 */
-    unsigned workers;        /* S logical workers of the whole job, at least `ranks`; 0: as many */
+    /* Where rank 0 is found: "tcp://host:port", or, among threads of one process, "inproc://name";
+     * copied. */
+    const char *coordinator;
+
+    /* Where this process listens, with the same scheme; copied. tcp: "tcp://host:port", the first free
+     * one of "tcp://host:first-last", or "tcp://host": from 7070 on. NULL: rank 0 at the coordinator's
+     * address, the others where rank 0 would reach them, from 7070 on. */
+    const char *address;
+
+    const void *key; /* the job's secret: who has another takes no seat; borrowed for the call */
+    size_t key_size; /* in bytes, up to 64; tcp: 16 at least; 0: the empty key */
+    uint64_t job;    /* a number of its own: frames of other jobs with the same key are refused */
+
+    /* tcp: payloads are not encrypted. Strangers are kept out all the same, but not who can change
+     * packets on their way, nor who reads them. */
+    bool in_clear;
+
+    unsigned streams; /* tcp: sockets to each process; 0: as many as lanes, or 1 */
+    unsigned lanes;   /* tcp: threads that read and write; 0: the one that does everything else */
+    unsigned rank, ranks; /* this process among how many; 0 ranks: 1 */
+    unsigned workers;     /* S logical workers of the whole job, at least `ranks`; 0: as many */
 
     /* The logical workers of this process, rising; copied. NULL, for all: dealt out evenly. */
     const unsigned *hosted;
@@ -82,11 +98,13 @@ struct psd_comm_options {
     enum psd_comm_mode mode;
     struct psd_comm_update update; /* for PSD_COMM_UPDATE */
 
-    /* Of a process's link, for the plan, which rank 0 makes: bytes a second each way, and seconds.
-     * 0: 10 Gbit/s, 50 us. */
+    /* Of a process's link, for the plan, which rank 0 makes: bytes a second each way, and seconds. No
+     * bandwidth, 0: both are measured by psd_comm_start, in less than a second; inproc, and where only
+     * a latency is missing: 10 Gbit/s, 50 us. Negative: measured inproc, too. */
     double bandwidth, latency;
 
-    /* So long open waits for the other processes; any other wait is warned of after it. 0: 10 s. */
+    /* So long open waits for the other processes; any other wait is warned of after it. tcp: a process of
+     * which nothing is heard for so long is lost. 0: 10 s. */
     uint64_t timeout_ms;
     unsigned threads; /* that sum, rebuild and update beside the caller's; 0: 1 */
 
@@ -144,7 +162,7 @@ PSD_API const unsigned *psd_comm_hosted(const struct psd_comm *comm, unsigned *c
 
 /* Begins iteration `iteration`, which is the one before plus one (any number at first), with the
  * learning rate `rate`. Every parameter has been synced in the one before; its values may still be on
- * their way. */
+ * their way: call this before the waits of forward, whose order tells what is needed first. */
 PSD_API psd_status psd_comm_begin(struct psd_comm *comm, uint64_t iteration, float rate);
 
 /* Says that `worker`'s gradient of `id` is ready and sends it on its way; once for each hosted worker
@@ -170,7 +188,8 @@ PSD_API psd_status psd_comm_reduce(struct psd_comm *comm, float *data, size_t co
 /* Returns when every process is here. */
 PSD_API psd_status psd_comm_barrier(struct psd_comm *comm);
 
-/* Gives `data` what it is on the process of logical worker 0, which does not wait for the others. */
+/* Gives `data` what it is on the process of logical worker 0. That one waits until the others call only
+ * where there is more than 1 MB, or where it is 16 broadcasts ahead. */
 PSD_API psd_status psd_comm_broadcast(struct psd_comm *comm, void *data, size_t bytes);
 
 /* The plan as text for people, with its reasons; borrowed until close, "" before start. */

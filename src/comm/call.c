@@ -12,8 +12,34 @@ void psd_call_answer(struct psd_call *call, psd_status status)
         snprintf(call->sentence, sizeof call->sentence, "%s", psd_error());
 }
 
-psd_status psd_call_end(const struct psd_comm *comm)
+static const uint64_t telling_ns = 100 * PSD_CLOCK_MS;
+
+static void look(void *arg)
 {
+    struct psd_comm *comm = arg;
+
+    if (psd_seat_is_heard(comm))
+        atomic_store(&comm->told, true);
+}
+
+/* Waits until the others know, within reason. Not on the loop, which tells them. */
+static void wait_until_told(struct psd_comm *comm)
+{
+    uint64_t deadline_ns = psd_clock_now() + telling_ns;
+
+    while (!atomic_load(&comm->told) && psd_clock_now() < deadline_ns &&
+           psd_loop_call(comm->loop, look, comm) == PSD_OK && !atomic_load(&comm->told))
+        psd_clock_sleep_until(psd_clock_now() + PSD_CLOCK_MS / 2);
+    atomic_store(&comm->told, true);
+}
+
+psd_status psd_call_end(struct psd_comm *comm)
+{
+    if (!atomic_load(&comm->told) && !psd_loop_is_current(comm->loop)) {
+        pthread_mutex_unlock(&comm->lock);
+        wait_until_told(comm);
+        pthread_mutex_lock(&comm->lock);
+    }
     return psd_fail(comm->status, "%s", comm->sentence ? comm->sentence : "the job has ended");
 }
 
@@ -41,7 +67,10 @@ psd_status psd_call_ask(void (*fn)(struct psd_call *call), struct psd_call *call
 {
     call->fn = fn;
     PSD_TRY(psd_loop_call(call->comm->loop, run, call));
-    return call->status == PSD_OK ? PSD_OK : psd_fail(call->status, "%s", call->sentence);
+    if (call->status == PSD_OK)
+        return PSD_OK;
+    (void)psd_call_check(call->comm); /* if that has ended the job, the others know first */
+    return psd_fail(call->status, "%s", call->sentence);
 }
 
 psd_status psd_call_check_started(struct psd_comm *comm)

@@ -49,7 +49,8 @@ uint64_t psd_call_deadline(const struct psd_comm *comm);
 /* With the lock held: waits for a change. False: the deadline has passed. */
 bool psd_call_wait(struct psd_comm *comm, uint64_t deadline_ns);
 
-/* With the lock held: the sentence with which the job has ended, as a failure. */
-psd_status psd_call_end(const struct psd_comm *comm);
+/* With the lock held: the sentence with which the job has ended, as a failure. Whoever hears it may end
+ * the process on the spot, so the first one hears it when the other members know, or soon. */
+psd_status psd_call_end(struct psd_comm *comm);
 
 #endif

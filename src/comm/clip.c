@@ -59,6 +59,15 @@ static bool is_owned(const struct psd_node *node, size_t part)
            !psd_job_is_factored(node->job, p->param);
 }
 
+static size_t owned_parts(const struct psd_node *node)
+{
+    size_t count = 0;
+
+    for (size_t part = 0; part < node->layout->n_parts; part++)
+        count += is_owned(node, part);
+    return count;
+}
+
 static void run_part(struct psd_work *order)
 {
     const struct psd_clip_work *work = order->owner;
@@ -103,11 +112,10 @@ static psd_status add_exchange(struct psd_node *node, struct psd_exchange *excha
 
     *work =
         (struct psd_clip_work){.node = node, .exchange = exchange, .sums = node->clip.mine + at};
-    if (node->sizes_only)
+    PSD_TRY(psd_node_doubles(node, samples * samples, &work->gram));
+    if (exchange->bias == SIZE_MAX)
         return PSD_OK;
-    work->gram = psd_alloc_zero(samples * samples, sizeof *work->gram);
-    work->bias = psd_alloc_zero(exchange->rows.end - exchange->rows.first, sizeof *work->bias);
-    return work->gram && work->bias ? PSD_OK : PSD_ENOMEM;
+    return psd_node_floats(node, exchange->rows.end - exchange->rows.first, &work->bias);
 }
 
 static struct psd_clip_work *work_of(const struct psd_node *node,
@@ -133,8 +141,7 @@ static psd_status add_param(struct psd_node *node, size_t param, size_t *at)
         }
         return PSD_OK;
     }
-    struct psd_exchange *exchange =
-        &node->exchanges.all[node->exchanges.of_param[psd_job_leader(node->job, param)] - 1];
+    struct psd_exchange *exchange = psd_exchange_find(node, psd_job_leader(node->job, param));
     if (numbers && psd_job_follows(node->job, param))
         work_of(node, exchange)->bias_sums = node->clip.mine + *at;
     else if (numbers)
@@ -168,6 +175,7 @@ static psd_status init_first(struct psd_node *node)
         clip->all[i] = psd_alloc_zero(clip->n_all[i], sizeof **clip->all);
         if (!clip->all[i])
             return PSD_ENOMEM;
+        node->memory += clip->n_all[i] * sizeof **clip->all;
         clip->expected += clip->n_all[i] > 0;
     }
     return PSD_OK;
@@ -183,11 +191,11 @@ psd_status psd_clip_init(struct psd_node *node)
         return PSD_OK;
     clip->n_mine = numbers_in_all(node, node->rank);
     clip->mine = psd_alloc_zero(clip->n_mine, sizeof *clip->mine);
-    clip->works =
-        psd_alloc_zero(node->layout->n_parts + node->exchanges.count, sizeof *clip->works);
+    clip->works = psd_alloc_zero(owned_parts(node) + node->exchanges.count, sizeof *clip->works);
     clip->of_part = psd_alloc_zero(node->layout->n_parts, sizeof *clip->of_part);
     if (!clip->mine || !clip->works || !clip->of_part)
         return PSD_ENOMEM;
+    node->memory += clip->n_mine * sizeof *clip->mine;
     for (size_t i = 0; i < node->job->n_params; i++)
         PSD_TRY(add_param(node, i, &at));
     clip->left = clip->n_works;

@@ -29,6 +29,7 @@ psd_status psd_collect_init(struct psd_node *node)
 {
     struct psd_collects *collects = &node->collects;
 
+    PSD_TRY(psd_collect_init_copies(node));
     if (node->rank != 0)
         return PSD_OK;
     collects->row = psd_alloc_zero(node->job->workers, sizeof *collects->row);
@@ -236,22 +237,27 @@ static psd_status place_take(struct psd_node *node, const struct psd_message *me
 psd_status psd_collect_place(struct psd_node *node, const struct psd_message *message,
                              struct psd_place *place)
 {
-    if (message->subject >
-        (message->kind == PSD_MESSAGE_GIVE ? PSD_COLLECTIVE_SUM : PSD_COLLECTIVE_COPY))
-        return psd_fail(PSD_EPEER, "there is no collective of kind %u to %s", message->subject,
-                        psd_message_name(message->kind));
-    if (message->kind == PSD_MESSAGE_GIVE)
-        return place_give(node, message, place);
-    return message->subject == PSD_COLLECTIVE_COPY ? psd_collect_place_copy(node, message, place)
-                                                   : place_take(node, message, place);
+    bool gives = message->kind == PSD_MESSAGE_GIVE;
+
+    if (message->subject == PSD_COLLECTIVE_SUM)
+        return gives ? place_give(node, message, place) : place_take(node, message, place);
+    if (message->subject == PSD_COLLECTIVE_COPY)
+        return gives ? psd_collect_place_call(node, message)
+                     : psd_collect_place_copy(node, message, place);
+    return psd_fail(PSD_EPEER, "there is no collective of kind %u to %s", message->subject,
+                    psd_message_name(message->kind));
 }
 
 void psd_collect_arrived(struct psd_node *node, const struct psd_message *message)
 {
-    if (message->kind == PSD_MESSAGE_GIVE)
-        count_in(node, gathering_of(node, message->iteration));
+    bool gives = message->kind == PSD_MESSAGE_GIVE;
+
+    if (message->subject == PSD_COLLECTIVE_COPY && gives)
+        psd_collect_arrived_call(node, message);
     else if (message->subject == PSD_COLLECTIVE_COPY)
         psd_collect_arrived_copy(node, message);
+    else if (gives)
+        count_in(node, gathering_of(node, message->iteration));
     else
         psd_collect_done(node);
 }
@@ -271,8 +277,7 @@ static unsigned missing_rank(const struct psd_node *node)
 void psd_collect_overdue(const struct psd_node *node, char *sentence, size_t size)
 {
     if (node->collects.kind == PSD_COLLECTIVE_COPY)
-        snprintf(sentence, size, "rank %u waits in a broadcast for what rank %u has to give",
-                 node->rank, node->job->host[0]);
+        psd_collect_overdue_copy(node, sentence, size);
     else if (node->rank != 0)
         snprintf(sentence, size, "rank %u waits in a reduce or barrier for all others", node->rank);
     else

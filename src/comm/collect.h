@@ -6,12 +6,15 @@
  *
  * Sums, and copies, are numbered in the order of calls, which is the same on all ranks. A member is at
  * most one sum ahead of another, so rank 0 keeps two. A copy goes from the host of worker 0 straight to
- * all, without waiting for them: a member that is not there yet keeps it (collect_copy.c). Part of the
- * node. */
+ * all; a short one does not wait for them, and a member that is not there yet keeps it
+ * (collect_copy.c). Part of the node. */
 #ifndef PSD_COMM_COLLECT_H
 #define PSD_COMM_COLLECT_H
 
 #include "comm/node.h"
+
+/* A copy may come before its call if it has so many bytes at most, and is one of so many. */
+enum { PSD_COLLECT_EARLY = 1 << 20, PSD_COLLECT_AHEAD = 16 };
 
 /* One that is under way at rank 0. */
 struct psd_gathering {
@@ -36,7 +39,10 @@ struct psd_collects {
     unsigned copying; /* members that have not got the copy from here yet */
 
     struct psd_early *early; /* owned; copies that came before their call, the oldest first */
-    size_t early_bytes;      /* that they all take */
+
+    /* At the host of worker 0. */
+    uint64_t *called; /* owned; [ranks]: copies that each has called for, as far as we know */
+    bool *owed;       /* owned; [ranks]: the copy under way goes to it when it calls */
 
     /* At rank 0. */
     struct psd_gathering gatherings[2]; /* by parity of the number */
@@ -60,11 +66,21 @@ void psd_collect_done(struct psd_node *node);
 /* Somebody waits too long in the call under way: says in `sentence` for whom. */
 void psd_collect_overdue(const struct psd_node *node, char *sentence, size_t size);
 
-/* The copy with this number is called for; and one comes (collect_copy.c). */
+/* What follows is in collect_copy.c. */
+psd_status psd_collect_init_copies(struct psd_node *node);
+void psd_collect_fini_copies(struct psd_node *node);
+
+/* Another member calls for a copy from here. */
+psd_status psd_collect_place_call(const struct psd_node *node, const struct psd_message *message);
+void psd_collect_arrived_call(struct psd_node *node, const struct psd_message *message);
+
+/* As psd_collect_overdue, for a copy. */
+void psd_collect_overdue_copy(const struct psd_node *node, char *sentence, size_t size);
+
+/* The copy with this number is called for here; and one comes. */
 psd_status psd_collect_copy(struct psd_node *node, uint64_t number);
 psd_status psd_collect_place_copy(struct psd_node *node, const struct psd_message *message,
                                   struct psd_place *place);
 void psd_collect_arrived_copy(struct psd_node *node, const struct psd_message *message);
-void psd_collect_fini_copies(struct psd_node *node);
 
 #endif

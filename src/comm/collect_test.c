@@ -29,6 +29,15 @@ static struct psd_message take_of(enum psd_collective kind, unsigned from, uint6
                                 .length = bytes};
 }
 
+/* A member calls for copy `number`. */
+static struct psd_message call_of(unsigned from, uint64_t number)
+{
+    return (struct psd_message){.kind = PSD_MESSAGE_GIVE,
+                                .from = from,
+                                .iteration = number,
+                                .subject = PSD_COLLECTIVE_COPY};
+}
+
 static void reduce(struct node_test *test, float *data, size_t count)
 {
     CHECK_OK(psd_node_collect(test->node, PSD_COLLECTIVE_SUM, data, count * sizeof *data));
@@ -37,6 +46,15 @@ static void reduce(struct node_test *test, float *data, size_t count)
 static void copy(struct node_test *test, void *data, size_t bytes)
 {
     CHECK_OK(psd_node_collect(test->node, PSD_COLLECTIVE_COPY, data, bytes));
+}
+
+/* The same on another rank than the one that gives, which is told. */
+static void call(struct node_test *test, void *data, size_t bytes)
+{
+    copy(test, data, bytes);
+    struct psd_send sent = node_sent(test, PSD_MESSAGE_GIVE, test->job->host[0]);
+    CHECK(sent.message.subject == PSD_COLLECTIVE_COPY && sent.message.length == 0);
+    CHECK(sent.message.iteration == test->node->collects.next[PSD_COLLECTIVE_COPY] - 1);
 }
 
 /* --- sums ----------------------------------------------------------------------------------------
@@ -200,6 +218,145 @@ static void a_copy_goes_to_all_and_ends_when_it_has_left(void)
     node_end(test);
 }
 
+static void long_copy(struct node_test *test, size_t bytes, unsigned after)
+{
+    char *data = calloc(1, bytes);
+    unsigned before = test->collected;
+
+    copy(test, data, bytes);
+    for (unsigned to = 1; to < 3; to++) {
+        node_is_quiet(test); /* a member that has not called for it has no place for it */
+        CHECK(test->collected == before);
+        node_deliver(test, call_of(to, after), NULL);
+        CHECK(node_sent(test, PSD_MESSAGE_TAKE, to).message.length == bytes);
+    }
+    CHECK(test->collected == before + 1);
+    free(data);
+}
+
+static void a_long_copy_waits_until_it_is_called_for(void)
+{
+    struct node_test *test = member(0);
+
+    long_copy(test, PSD_COLLECT_EARLY + 1, 0);
+    long_copy(test, PSD_COLLECT_EARLY + 1, 1);
+    node_end(test);
+}
+
+static void who_has_called_before_gets_a_long_copy_at_once(void)
+{
+    struct node_test *test = member(0);
+    char *data = calloc(1, PSD_COLLECT_EARLY + 1);
+
+    node_deliver(test, call_of(1, 0), NULL);
+    copy(test, data, PSD_COLLECT_EARLY + 1);
+    node_sent(test, PSD_MESSAGE_TAKE, 1);
+    node_is_quiet(test);
+    psd_node_overdue(test->node, PSD_NODE_ALL);
+    CHECK_TEXT("rank 0 waits in a broadcast: rank 2 is not there", test->warning);
+    node_deliver(test, call_of(2, 0), NULL);
+    psd_node_overdue(test->node, PSD_NODE_ALL);
+    CHECK_TEXT("rank 0 waits in a broadcast: what it gives is on its way", test->warning);
+    node_sent(test, PSD_MESSAGE_TAKE, 2);
+    CHECK(test->collected == 1);
+    free(data);
+    node_end(test);
+}
+
+static void a_giver_is_a_few_copies_ahead_at_most(void)
+{
+    struct node_test *test = member(0);
+    char data[6] = "hello";
+
+    for (uint64_t number = 0; number < PSD_COLLECT_AHEAD; number++) {
+        copy(test, data, sizeof data);
+        node_settle(test);
+    }
+    CHECK(test->collected == PSD_COLLECT_AHEAD);
+    copy(test, data, sizeof data);
+    node_is_quiet(test);
+    node_deliver(test, call_of(1, 2), NULL); /* it was called after the first, and overtook it */
+    node_deliver(test, call_of(1, 0), NULL);
+    node_sent(test, PSD_MESSAGE_TAKE, 1);
+    node_deliver(test, call_of(2, 0), NULL);
+    node_sent(test, PSD_MESSAGE_TAKE, 2);
+    CHECK(test->collected == PSD_COLLECT_AHEAD + 1);
+    copy(test, data, sizeof data);
+    node_sent(test, PSD_MESSAGE_TAKE, 1);
+    node_is_quiet(test);
+    node_deliver(test, call_of(2, 1), NULL);
+    node_sent(test, PSD_MESSAGE_TAKE, 2);
+    node_end(test);
+}
+
+/* The most that a member keeps for one that is ahead. */
+static void as_many_copies_are_kept_as_may_come(void)
+{
+    struct node_test *test = member(1);
+    char *data = calloc(1, PSD_COLLECT_EARLY);
+
+    for (uint64_t number = 0; number < PSD_COLLECT_AHEAD; number++)
+        node_deliver(test, take_of(PSD_COLLECTIVE_COPY, 0, PSD_COLLECT_EARLY, number), data);
+    node_refuses(test, take_of(PSD_COLLECTIVE_COPY, 0, 0, PSD_COLLECT_AHEAD), "comes before");
+    for (unsigned i = 0; i < PSD_COLLECT_AHEAD; i++) {
+        call(test, data, PSD_COLLECT_EARLY);
+        node_deliver(test, take_of(PSD_COLLECTIVE_COPY, 0, 6, PSD_COLLECT_AHEAD + i), "hello");
+    }
+    CHECK(test->collected == PSD_COLLECT_AHEAD);
+    free(data);
+    node_end(test);
+}
+
+/* It has its copy and closes its seat, and nobody ever says that the copy has been sent. */
+static void a_copy_to_one_that_has_left_is_sent(void)
+{
+    struct node_test *test = member(0);
+    struct psd_message leave = {.kind = PSD_MESSAGE_LEAVE, .from = 1, .count = 1};
+    char data[6] = "hello";
+
+    copy(test, data, sizeof data);
+    CHECK(node_sends(test, PSD_MESSAGE_TAKE, 1));
+    node_sent(test, PSD_MESSAGE_TAKE, 2);
+    node_deliver(test, leave, NULL);
+    CHECK(test->collected == 0);
+    psd_node_lost(test->node, 1, "it has gone");
+    CHECK(test->collected == 1 && test->ended == 0);
+    node_end(test);
+}
+
+static void a_copy_to_one_that_is_lost_is_not(void)
+{
+    struct node_test *test = member(0);
+    char data[6] = "hello";
+
+    copy(test, data, sizeof data);
+    CHECK(node_sends(test, PSD_MESSAGE_TAKE, 1));
+    node_sent(test, PSD_MESSAGE_TAKE, 2);
+    psd_node_lost(test->node, 1, "connection reset");
+    CHECK(test->collected == 0 && test->ended == 1);
+    node_sent(test, PSD_MESSAGE_END, 2);
+    CHECK(!psd_node_busy(test->node));
+    node_free(test);
+}
+
+static void calls_for_copies_that_are_not_given_are_refused(void)
+{
+    struct node_test *test = member(0);
+    static const struct node_twist twists[] = {
+        NODE_TWIST(iteration, 1, "rank 1 calls for broadcast 1, which rank 0 does not give"),
+        NODE_TWIST(iteration, UINT64_MAX, "rank 1 calls for broadcast 18446744073709551615"),
+        NODE_TWIST(length, 4, "rank 1 calls for broadcast 0"),
+        NODE_TWIST(count, 1, "rank 1 calls for broadcast 0"),
+    };
+
+    node_refuses_all(test, call_of(1, 0), twists, sizeof twists / sizeof *twists);
+    node_end(test);
+
+    test = member(1);
+    node_refuses(test, call_of(2, 0), "rank 2 calls for broadcast 0, which rank 1 does not give");
+    node_end(test);
+}
+
 static void a_copy_that_is_waited_for_goes_to_its_place(void)
 {
     struct node_test *test = member(1);
@@ -207,8 +364,7 @@ static void a_copy_that_is_waited_for_goes_to_its_place(void)
     char data[6] = "";
     struct psd_place place;
 
-    copy(test, data, sizeof data);
-    node_is_quiet(test);
+    call(test, data, sizeof data);
     psd_node_place(test->node, 0, &take, &place);
     CHECK(place.spans[0].data == data && place.spans[0].bytes == sizeof data);
     node_move("hello", &take, &place);
@@ -228,11 +384,11 @@ static void copies_that_come_early_are_kept(void)
     node_deliver(test, take_of(PSD_COLLECTIVE_COPY, 0, 6, 1), "secnd");
     static const char *const want[] = {"first", "secnd", "third"};
     for (unsigned i = 0; i < 3; i++) {
-        copy(test, data, sizeof data);
+        call(test, data, sizeof data);
         CHECK_TEXT(want[i], data);
         CHECK(test->collected == i + 1);
     }
-    copy(test, data, sizeof data);
+    call(test, data, sizeof data);
     CHECK(test->collected == 3);
     node_deliver(test, take_of(PSD_COLLECTIVE_COPY, 0, 6, 3), "forth");
     CHECK_TEXT("forth", data);
@@ -248,7 +404,7 @@ static void a_copy_may_be_called_for_while_it_comes(void)
     struct psd_place place;
 
     psd_node_place(test->node, 0, &take, &place);
-    copy(test, data, sizeof data);
+    call(test, data, sizeof data);
     CHECK(test->collected == 0);
     node_move("hello", &take, &place);
     psd_node_arrived(test->node, &take);
@@ -272,7 +428,7 @@ static void a_copy_may_come_while_we_wait_for_a_sum(void)
     CHECK(test->collected == 0);
     node_hears(test, take_of(PSD_COLLECTIVE_SUM, 0, 4, 0), 3);
     CHECK(test->collected == 1 && sum == 3);
-    copy(test, data, sizeof data);
+    call(test, data, sizeof data);
     CHECK_TEXT("hello", data);
     node_end(test);
 }
@@ -282,9 +438,9 @@ static void a_copy_of_nothing_is_a_copy(void)
     struct node_test *test = member(1);
 
     node_deliver(test, take_of(PSD_COLLECTIVE_COPY, 0, 0, 0), NULL);
-    copy(test, NULL, 0);
+    call(test, NULL, 0);
     CHECK(test->collected == 1);
-    copy(test, NULL, 0);
+    call(test, NULL, 0);
     node_deliver(test, take_of(PSD_COLLECTIVE_COPY, 0, 0, 1), NULL);
     CHECK(test->collected == 2);
     node_end(test);
@@ -347,6 +503,7 @@ static void who_broadcasts_another_length_ends_the_job(void)
             psd_node_place(test->node, 0, &take, &place);
         CHECK_STATUS(turn == 0 ? PSD_EPEER : PSD_OK,
                      psd_node_collect(test->node, PSD_COLLECTIVE_COPY, data, sizeof data));
+        node_sent(test, PSD_MESSAGE_GIVE, 0);
         if (turn == 1)
             psd_node_arrived(test->node, &take);
         if (turn == 2)
@@ -395,7 +552,8 @@ static void strange_gifts_are_refused_and_change_nothing(void)
         NODE_TWIST(length, UINT64_MAX, "rank 1 gives 18446744073709551615 bytes"),
         NODE_TWIST(count, 1, "rank 1 gives 8 bytes to a collective"),
         NODE_TWIST(count, UINT32_MAX, "rank 1 gives 8 bytes to a collective"),
-        NODE_TWIST(subject, PSD_COLLECTIVE_COPY, "there is no collective of kind 1 to give"),
+        NODE_TWIST(subject, PSD_COLLECTIVE_COPY, "rank 1 calls for broadcast 0"),
+        NODE_TWIST(subject, 2, "there is no collective of kind 2 to give"),
         NODE_TWIST(iteration, 2, "rank 1 gives to collective 2 out of turn"),
         NODE_TWIST(iteration, UINT64_MAX, "rank 1 gives to collective 18446744073709551615 out"),
     };
@@ -438,7 +596,7 @@ static void results_that_nobody_waits_for_are_refused(void)
     node_hears(test, take, 1);
     CHECK(test->collected == 1);
     node_refuses(test, take, "rank 0 gives back a sum that rank 1 does not wait for");
-    copy(test, data, 8);
+    call(test, data, 8);
     node_refuses(test, take_of(PSD_COLLECTIVE_SUM, 0, 8, 0), "rank 0 gives back a sum");
     node_deliver(test, take_of(PSD_COLLECTIVE_COPY, 0, 8, 0), data);
     node_end(test);
@@ -466,10 +624,10 @@ static void what_is_coming_does_not_come_again(void)
     psd_node_arrived(test->node, &sum);
     psd_node_place(test->node, 0, &first, &place); /* before its call, */
     node_refuses(test, first, "comes twice");
-    copy(test, data, 8);
+    call(test, data, 8);
     node_refuses(test, first, "rank 0 broadcasts out of turn");
     psd_node_arrived(test->node, &first);
-    copy(test, data, 8);
+    call(test, data, 8);
     psd_node_place(test->node, 0, &second, &place); /* and after it */
     node_refuses(test, second, "rank 0 broadcasts out of turn");
     psd_node_arrived(test->node, &second);
@@ -484,14 +642,15 @@ static void copies_out_of_turn_are_refused(void)
 
     node_refuses(test, take_of(PSD_COLLECTIVE_COPY, 2, 6, 0), "rank 2 broadcasts out of turn");
     node_refuses(test, take_of(PSD_COLLECTIVE_COPY, 0, UINT64_MAX, 0),
-                 "a broadcast of 18446744073709551615 bytes comes twice or is too long to keep");
-    node_refuses(test, take_of(PSD_COLLECTIVE_COPY, 0, (UINT64_C(1) << 30) + 1, 0),
-                 "too long to keep");
+                 "a broadcast of 18446744073709551615 bytes comes before rank 1 calls for it");
+    node_refuses(test, take_of(PSD_COLLECTIVE_COPY, 0, PSD_COLLECT_EARLY + 1, 0), "comes before");
+    node_refuses(test, take_of(PSD_COLLECTIVE_COPY, 0, 6, PSD_COLLECT_AHEAD), "comes before");
+    node_refuses(test, take_of(PSD_COLLECTIVE_COPY, 0, 6, UINT64_MAX), "comes before");
     node_deliver(test, take_of(PSD_COLLECTIVE_COPY, 0, 6, 0), "hello");
     node_refuses(test, take_of(PSD_COLLECTIVE_COPY, 0, 6, 0), "comes twice");
-    copy(test, data, sizeof data);
+    call(test, data, sizeof data);
     node_refuses(test, take_of(PSD_COLLECTIVE_COPY, 0, 6, 0), "rank 0 broadcasts out of turn");
-    copy(test, data, sizeof data);
+    call(test, data, sizeof data);
     node_deliver(test, take_of(PSD_COLLECTIVE_COPY, 0, 6, 1), "hello");
     node_refuses(test, take_of(PSD_COLLECTIVE_COPY, 0, 6, 1), "rank 0 broadcasts out of turn");
     node_end(test);
@@ -540,19 +699,6 @@ static void a_call_that_there_is_no_memory_for_says_so(void)
     node_end(test);
 }
 
-static void copies_of_nothing_take_memory_too(void)
-{
-    struct node_test *test = member(1);
-
-    for (uint64_t number = 0; number < 100; number++)
-        node_deliver(test, take_of(PSD_COLLECTIVE_COPY, 0, 0, number), NULL);
-    CHECK(test->node->collects.early_bytes >= 100 * sizeof(uint64_t));
-    for (unsigned i = 0; i < 100; i++)
-        copy(test, NULL, 0);
-    CHECK(test->node->collects.early_bytes == 0 && test->collected == 100);
-    node_end(test);
-}
-
 int main(int argc, char **argv)
 {
     RUN(rank_0_adds_up_and_tells_all)
@@ -562,6 +708,13 @@ int main(int argc, char **argv)
     RUN(a_member_may_be_one_sum_ahead)
     RUN(sums_may_differ_in_length_from_call_to_call)
     RUN(a_copy_goes_to_all_and_ends_when_it_has_left)
+    RUN(a_long_copy_waits_until_it_is_called_for)
+    RUN(who_has_called_before_gets_a_long_copy_at_once)
+    RUN(a_giver_is_a_few_copies_ahead_at_most)
+    RUN(as_many_copies_are_kept_as_may_come)
+    RUN(a_copy_to_one_that_has_left_is_sent)
+    RUN(a_copy_to_one_that_is_lost_is_not)
+    RUN(calls_for_copies_that_are_not_given_are_refused)
     RUN(a_copy_that_is_waited_for_goes_to_its_place)
     RUN(copies_that_come_early_are_kept)
     RUN(a_copy_may_be_called_for_while_it_comes)
@@ -578,5 +731,4 @@ int main(int argc, char **argv)
     RUN(copies_out_of_turn_are_refused)
     RUN(a_message_that_there_is_no_memory_for_ends_the_job)
     RUN(a_call_that_there_is_no_memory_for_says_so)
-    RUN(copies_of_nothing_take_memory_too)
 }

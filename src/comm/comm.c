@@ -90,20 +90,20 @@ static psd_status check_sync(struct psd_comm *comm, int id, unsigned worker, uns
                     comm->job->params[id].name, worker, comm->options.rank);
 }
 
-/* Whether the value of an iteration before is still on its way: its memory is in use. */
+static bool is_older(const struct psd_comm *comm, size_t param, uint64_t iteration)
+{
+    uint64_t due = param < comm->job->n_params ? atomic_load(&comm->due[param]) : 0;
+
+    return due != 0 && due != iteration + 1;
+}
+
+/* Whether a value of an iteration before is still on its way: its memory is in use. */
 static bool is_unwaited(const struct psd_request *request, uint64_t iteration)
 {
     const struct psd_comm *comm = request->comm;
 
-    for (size_t i = request->param; i < comm->job->n_params; i++) {
-        uint64_t due = atomic_load(&comm->due[i]);
-        bool comes_with =
-            i == request->param ||
-            (psd_job_follows(comm->job, i) && comm->job->params[i].bias_of == (int)request->param);
-        if (comes_with && due != 0 && due != iteration + 1)
-            return true;
-    }
-    return false;
+    return is_older(comm, request->param, iteration) ||
+           is_older(comm, psd_job_follower(comm->job, request->param), iteration);
 }
 
 static void run_unwaited(struct psd_call *call)
@@ -135,13 +135,11 @@ static psd_status claim(struct psd_request *request, uint64_t iteration, uint64_
 static psd_status post_sync(struct psd_request *request, uint64_t iteration, uint64_t before)
 {
     struct psd_comm *comm = request->comm;
-    const struct psd_job *job = comm->job;
+    size_t bias = psd_job_follower(comm->job, request->param);
 
     atomic_store(&comm->due[request->param], iteration + 1);
-    for (size_t i = request->param + 1; request->batch && i < job->n_params; i++) {
-        if (job->params[i].bias_of == (int)request->param)
-            atomic_store(&comm->due[i], iteration + 1);
-    }
+    if (bias < comm->job->n_params)
+        atomic_store(&comm->due[bias], iteration + 1);
     psd_status status = psd_loop_post(comm->loop, run_sync, request);
     if (status != PSD_OK)
         atomic_store(&request->next, before); /* it may be tried again */

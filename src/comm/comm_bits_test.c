@@ -97,6 +97,44 @@ static void workers_of_one_seat_may_sync_from_threads_of_their_own(void)
     free(alone);
 }
 
+/* --- over sockets ----------------------------------------------------------------------------- */
+
+/* S = 8 on a few processes, all forms and routes. */
+static void check_ground(enum crew_ground ground)
+{
+    static const enum psd_route routes[] = {PSD_ROUTE_BROADCAST, PSD_ROUTE_ROW_SHARDED,
+                                            PSD_ROUTE_SINGLE_OWNER};
+    struct crew_case c = {.workers = 8, .rule = "Adam", .forms = CREW_MIXED};
+    float *alone = crew_train_alone(&c);
+
+    crew_ground = ground;
+    for (size_t i = 0; i < 3; i++) {
+        c.route = routes[i];
+        for (c.ranks = 2; c.ranks <= 8; c.ranks += 3)
+            check_equal(&c, alone);
+    }
+    free(alone);
+    c = (struct crew_case){.workers = 8, .ranks = 3, .mode = PSD_COMM_SUM, .in_place = true};
+    alone = crew_train_alone(&c);
+    check_equal(&c, alone);
+    free(alone);
+}
+
+static void sockets_give_the_same_bits_encrypted(void)
+{
+    check_ground(CREW_TLS);
+}
+
+static void sockets_give_the_same_bits_in_clear(void)
+{
+    check_ground(CREW_CLEAR);
+}
+
+static void sockets_give_the_same_bits_on_several_streams_and_lanes(void)
+{
+    check_ground(CREW_LANES);
+}
+
 int main(int argc, char **argv)
 {
     RUN(update_mode_equals_one_loop_with_the_same_rule)
@@ -104,4 +142,7 @@ int main(int argc, char **argv)
     RUN(any_number_of_seats_gives_the_bits_of_one)
     RUN(clipping_gives_the_same_bits_on_any_number_of_seats)
     RUN(workers_of_one_seat_may_sync_from_threads_of_their_own)
+    RUN(sockets_give_the_same_bits_encrypted)
+    RUN(sockets_give_the_same_bits_in_clear)
+    RUN(sockets_give_the_same_bits_on_several_streams_and_lanes)
 }

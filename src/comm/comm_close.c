@@ -1,6 +1,6 @@
 /* comm_close.c - gives a seat back, when the others have all they need from it.
  *
- *     values due here come --> leave is told --> all is sent --> connections close --> threads end */
+ *     values due here come --> leave is told --> all let us go --> connections close --> threads end */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "comm/call.h"
@@ -16,22 +16,13 @@ static void call_surely(struct psd_comm *comm, void (*fn)(void *arg), void *arg)
         psd_clock_sleep_until(psd_clock_now() + PSD_CLOCK_MS);
 }
 
-static bool is_any_due(const struct psd_comm *comm)
-{
-    for (size_t i = 0; atomic_load(&comm->started) && i < comm->job->n_params; i++) {
-        if (atomic_load(&comm->due[i]))
-            return true;
-    }
-    return false;
-}
-
 /* Others may need what this seat still has to sum: its own values come when that is done. */
 static void wait_for_values(struct psd_comm *comm)
 {
     uint64_t deadline_ns = psd_call_deadline(comm);
 
     pthread_mutex_lock(&comm->lock);
-    while (is_any_due(comm) && comm->status == PSD_OK && psd_call_wait(comm, deadline_ns))
+    while (psd_seat_is_due(comm) && comm->status == PSD_OK && psd_call_wait(comm, deadline_ns))
         ;
     pthread_mutex_unlock(&comm->lock);
 }
@@ -49,7 +40,7 @@ static void say_goodbye(void *arg)
 {
     struct psd_comm *comm = arg;
 
-    if (comm->node && is_any_due(comm))
+    if (comm->node && psd_seat_is_due(comm))
         end_early(comm);
     else if (comm->node)
         psd_node_leave(comm->node);
@@ -73,18 +64,24 @@ static void look(void *arg)
     struct look *look = arg;
     const struct psd_comm *comm = look->comm;
 
-    look->busy = is_awaited(comm) || psd_letters_busy(&comm->letters) ||
-                 (comm->node && psd_node_busy(comm->node));
+    look->busy = is_awaited(comm) || !psd_seat_is_heard(comm);
 }
 
-static void wait_until_sent(struct psd_comm *comm)
+/* When to close all the same. The job may end while this seat waits for others to let it go. */
+static uint64_t last_moment(const struct psd_comm *comm, uint64_t began_ns)
 {
-    bool ended = atomic_load(&comm->ended);
-    uint64_t deadline_ns = ended ? psd_clock_now() + last_words_ns : psd_call_deadline(comm);
+    if (atomic_load(&comm->ended))
+        return began_ns + last_words_ns;
+    return began_ns + comm->options.timeout_ms * PSD_CLOCK_MS;
+}
+
+static void wait_until_heard(struct psd_comm *comm)
+{
+    uint64_t began_ns = psd_clock_now();
     struct look last = {.comm = comm};
 
     call_surely(comm, look, &last);
-    while (last.busy && psd_clock_now() < deadline_ns) {
+    while (last.busy && psd_clock_now() < last_moment(comm, began_ns)) {
         psd_clock_sleep_until(psd_clock_now() + PSD_CLOCK_MS / 2);
         call_surely(comm, look, &last);
     }
@@ -95,10 +92,10 @@ static void free_all(struct psd_comm *comm)
     for (unsigned i = 0; comm->offers && i < comm->ranks; i++)
         psd_pack_fini(&comm->offers[i]);
     psd_roster_free_addresses(comm->addresses, comm->ranks);
-    void *owned[] = {comm->offers,  comm->has_offered, comm->coordinator, comm->named,
-                     comm->address, comm->plan,        comm->values,      comm->requests,
-                     comm->hosted,  comm->urgency,     comm->due,         comm->order,
-                     comm->sentence};
+    void *owned[] = {comm->offers,   comm->has_offered, comm->members, comm->coordinator,
+                     comm->named,    comm->address,     comm->plan,    comm->values,
+                     comm->requests, comm->hosted,      comm->urgency, comm->due,
+                     comm->order,    comm->sentence};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         psd_alloc_free(owned[i]);
     pthread_cond_destroy(&comm->changed);
@@ -111,7 +108,7 @@ static void stop_threads(struct psd_comm *comm)
 {
     wait_for_values(comm);
     call_surely(comm, say_goodbye, comm);
-    wait_until_sent(comm);
+    wait_until_heard(comm);
     call_surely(comm, psd_seat_leave, comm);
     psd_loop_stop(comm->loop);
 }

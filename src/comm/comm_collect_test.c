@@ -18,15 +18,16 @@ static struct psd_comm *sit_down(struct table *table, unsigned rank, uint64_t ti
                                  void (*warn)(void *, const char *))
 {
     static float unused[RANKS][4];
-    struct psd_comm_options options = {.coordinator = table->name,
-                                       .rank = rank,
-                                       .ranks = table->ranks,
-                                       .workers = WORKERS,
-                                       .hosted = table->hosted[rank],
-                                       .n_hosted = table->n_hosted[rank],
-                                       .timeout_ms = timeout_ms,
-                                       .warn = warn,
-                                       .context = table};
+    struct psd_comm_options options =
+        crew_grounded((struct psd_comm_options){.coordinator = table->name,
+                                                .rank = rank,
+                                                .ranks = table->ranks,
+                                                .workers = WORKERS,
+                                                .hosted = table->hosted[rank],
+                                                .n_hosted = table->n_hosted[rank],
+                                                .timeout_ms = timeout_ms,
+                                                .warn = warn,
+                                                .context = table});
     struct psd_comm_param param = {.name = "p", .rows = 1, .cols = 4, .value = unused[rank]};
     struct psd_comm *comm = NULL;
     int id = -1;
@@ -183,6 +184,15 @@ static void strange_calls_are_refused(void)
     psd_comm_close(comm);
 }
 
+static void collectives_over_sockets_are_the_same(void)
+{
+    for (crew_ground = CREW_TLS; crew_ground <= CREW_LANES; crew_ground++) {
+        a_reduce_adds_along_the_tree_on_any_number_of_seats();
+        nobody_leaves_a_barrier_before_all_are_there();
+        a_broadcast_gives_all_what_the_host_of_worker_0_has();
+    }
+}
+
 int main(int argc, char **argv)
 {
     RUN(a_reduce_adds_along_the_tree_on_any_number_of_seats)
@@ -190,4 +200,5 @@ int main(int argc, char **argv)
     RUN(a_broadcast_gives_all_what_the_host_of_worker_0_has)
     RUN(a_long_barrier_says_who_is_missing)
     RUN(strange_calls_are_refused)
+    RUN(collectives_over_sockets_are_the_same)
 }

@@ -73,6 +73,7 @@ static psd_status take_seat(struct player *player)
     }
     if (player->deed == WORKER_OF_ANOTHER)
         options.hosted = twice;
+    options = crew_grounded(options);
     return psd_comm_open(&options, &player->comm);
 }
 
@@ -283,7 +284,7 @@ static void a_seat_that_closes_early_is_named(void)
 
 static void another_iteration_is_named(void)
 {
-    check_words(OTHER_ITERATION, true, "rank 1", "iteration");
+    check_words(OTHER_ITERATION, true, " in iteration ", "where others are in ");
 }
 
 static void another_count_is_named(void)
@@ -306,12 +307,30 @@ static void a_rank_that_nobody_expects_is_named(void)
     struct scene *scene = perform(WRONG_RANK);
 
     for (unsigned rank = 0; rank < RANKS; rank += 2) {
-        CHECK(strstr(scene->players[rank].sentence, "a process wants to be rank 6 at inproc://"));
+        CHECK(strstr(scene->players[rank].sentence, "a process wants to be rank 6 at "));
         CHECK(scene->players[rank].status == PSD_EPEER);
     }
     CHECK(scene->players[CULPRIT].status == PSD_ETIMEOUT ||
           scene->players[CULPRIT].status == PSD_EPEER);
     free(scene);
+}
+
+/* --- over sockets ----------------------------------------------------------------------------- */
+
+static void all_that_is_heard_over_sockets_too(void)
+{
+    crew_ground = CREW_TLS;
+    without_a_mistake_all_goes_well();
+    every_rank_hears_of_a_mistake_in_the_same_words();
+    another_iteration_is_named();
+    another_count_is_named();
+    a_rank_that_nobody_expects_is_named();
+}
+
+static void who_closes_early_is_named_on_any_ground(void)
+{
+    for (crew_ground = CREW_TLS; crew_ground <= CREW_LANES; crew_ground++)
+        a_seat_that_closes_early_is_named();
 }
 
 int main(int argc, char **argv)
@@ -323,4 +342,6 @@ int main(int argc, char **argv)
     RUN(another_count_is_named)
     RUN(a_value_that_is_not_waited_for_is_named)
     RUN(a_rank_that_nobody_expects_is_named)
+    RUN(all_that_is_heard_over_sockets_too)
+    RUN(who_closes_early_is_named_on_any_ground)
 }

@@ -6,7 +6,6 @@
 #include "comm/terms.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static const uint64_t default_timeout_ms = 10000;
 static const double default_bandwidth = 1.25e9, default_latency = 50e-6;
@@ -32,37 +31,62 @@ static psd_status check_options(const struct psd_comm_options *options)
     return PSD_OK;
 }
 
-/* Rank 0 listens at the coordinator's address, the others at names below it. */
+/* Unless the caller knows better, rank 0 listens at the coordinator's address, the others wherever the
+ * transport finds a place that rank 0 reaches. */
+static psd_status copy_address(struct psd_comm *comm, const struct psd_comm_options *options)
+{
+    const char *address = options->rank ? "" : comm->first;
+
+    if (options->address) {
+        const struct psd_transport *transport = psd_transport_find(options->address, &address);
+        if (!transport)
+            return PSD_ECONFIG;
+        if (transport != comm->transport)
+            return psd_fail(PSD_ECONFIG, "rank %u would listen at %s, but the coordinator is %s",
+                            options->rank, options->address, options->coordinator);
+    }
+    comm->address = psd_alloc_text("%s", address);
+    return comm->address ? PSD_OK : PSD_ENOMEM;
+}
+
 static psd_status copy_options(struct psd_comm *comm, const struct psd_comm_options *options)
 {
     comm->options = *options;
     comm->ranks = psd_terms_ranks(options);
-    if (options->key_size)
-        memcpy(comm->key, options->key, options->key_size);
     comm->coordinator = psd_alloc_text("%s", options->coordinator);
     if (!comm->coordinator)
         return PSD_ENOMEM;
     comm->transport = psd_transport_find(comm->coordinator, &comm->first);
     if (!comm->transport)
         return PSD_ECONFIG;
-    comm->address = options->rank ? psd_alloc_text("%s/%u", comm->first, options->rank)
-                                  : psd_alloc_text("%s", comm->first);
+    PSD_TRY(copy_address(comm, options));
     if (options->hosted)
         comm->named = psd_alloc_copy(options->hosted, options->n_hosted * sizeof *comm->named);
-    return comm->address && (comm->named || !options->hosted) ? PSD_OK : PSD_ENOMEM;
+    return comm->named || !options->hosted ? PSD_OK : PSD_ENOMEM;
 }
 
 static void fill_in(struct psd_comm_options *options, const struct psd_comm *comm)
 {
     options->coordinator = comm->coordinator;
     options->hosted = comm->named;
-    options->key = comm->key;
     if (options->timeout_ms == 0)
         options->timeout_ms = default_timeout_ms;
-    if (options->bandwidth <= 0)
-        options->bandwidth = default_bandwidth;
-    if (options->latency <= 0)
-        options->latency = default_latency;
+}
+
+/* Without a word of the caller's there is a guess, which a measurement replaces. */
+static void guess_network(struct psd_comm *comm)
+{
+    const struct psd_comm_options *options = &comm->options;
+    bool is_fast = options->bandwidth > 0, is_near = options->latency > 0;
+
+    comm->network = (struct psd_seat_network){
+        .bandwidth = is_fast ? options->bandwidth : default_bandwidth,
+        .latency = is_near ? options->latency : default_latency,
+        .bandwidth_is = is_fast ? "given" : "assumed",
+        .latency_is = is_near ? "given" : "assumed",
+    };
+    comm->measures = comm->ranks > 1 && !is_fast &&
+                     (options->bandwidth < 0 || comm->transport != &psd_transport_inproc);
 }
 
 static void done(void *context, struct psd_work *work)
@@ -78,7 +102,8 @@ static psd_status start_threads(struct psd_comm *comm)
 
     comm->offers = psd_alloc_zero(comm->ranks, sizeof *comm->offers);
     comm->has_offered = psd_alloc_zero(comm->ranks, sizeof *comm->has_offered);
-    if (!comm->offers || !comm->has_offered)
+    comm->members = psd_alloc_zero(comm->ranks, sizeof *comm->members);
+    if (!comm->offers || !comm->has_offered || !comm->members)
         return PSD_ENOMEM;
     PSD_TRY(psd_loop_create(&comm->loop));
     PSD_TRY(psd_helpers_create(threads, comm->loop, done, comm, &comm->helpers));
@@ -114,9 +139,11 @@ static psd_status take_seat(struct psd_comm *comm, const struct psd_comm_options
 {
     PSD_TRY(copy_options(comm, options));
     fill_in(&comm->options, comm);
+    guess_network(comm);
     PSD_TRY(start_threads(comm));
     PSD_TRY(wait_for_all(comm));
-    comm->options.update.rule = comm->job->rule->name; /* the caller's text is no longer needed */
+    comm->options.update.rule = comm->job->rule->name; /* the caller's text is no longer needed, */
+    comm->options.key = NULL;                          /* and the transport has the key */
     return find_hosted(comm);
 }
 

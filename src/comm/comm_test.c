@@ -119,6 +119,12 @@ static void options_that_make_no_sense_are_refused(void)
          PSD_EPEER,
          {.coordinator = "inproc://x", .hosted = one, .n_hosted = 1}},
         {"a key of 65 bytes", PSD_EINVAL, {.coordinator = "inproc://x", .key = "", .key_size = 65}},
+        {"rank 0 would listen at sim://y, but the coordinator is inproc://x",
+         PSD_ECONFIG,
+         {.coordinator = "inproc://x", .address = "sim://y"}},
+        {"no transport \"inprog\"",
+         PSD_ECONFIG,
+         {.coordinator = "inproc://x", .address = "inprog://x"}},
         {"no rule \"Adma\"", PSD_EINVAL, {.coordinator = "inproc://x", .update.rule = "Adma"}},
         {"no mode 7", PSD_EINVAL, {.coordinator = "inproc://x", .mode = (enum psd_comm_mode)7}},
     };
@@ -218,6 +224,7 @@ struct group {
     const unsigned *hosted[RANKS];
     unsigned n_hosted[RANKS];
     uint64_t timeout_ms;
+    double bandwidth, latency;
     atomic_int warned, met;
     struct psd_comm_counters before[RANKS], after[RANKS];
     char warning[RANKS][256]; /* the first of each rank */
@@ -228,12 +235,14 @@ struct group {
 
 static struct psd_comm_options group_options(const struct group *group, unsigned rank)
 {
-    return (struct psd_comm_options){.coordinator = group->name,
-                                     .rank = rank,
-                                     .ranks = RANKS,
-                                     .hosted = group->hosted[rank],
-                                     .n_hosted = group->n_hosted[rank],
-                                     .timeout_ms = group->timeout_ms};
+    return crew_grounded((struct psd_comm_options){.coordinator = group->name,
+                                                   .rank = rank,
+                                                   .ranks = RANKS,
+                                                   .hosted = group->hosted[rank],
+                                                   .n_hosted = group->n_hosted[rank],
+                                                   .bandwidth = group->bandwidth,
+                                                   .latency = group->latency,
+                                                   .timeout_ms = group->timeout_ms});
 }
 
 static struct psd_comm *group_seat(const struct group *group, unsigned rank, float *value)
@@ -292,6 +301,33 @@ static void values_begin_as_worker_0_has_them_and_all_see_one_plan(void)
     }
 }
 
+static void the_plan_says_what_is_known_of_the_network(void)
+{
+    static const struct {
+        double bandwidth, latency;
+        const char *words;
+    } cases[] = {
+        {0, 0, "network    1250.0 MB/s each way, assumed; 50.0 us one way, assumed\n"},
+        {2e6, 0, "network    2.0 MB/s each way, given; 50.0 us one way, assumed\n"},
+        {2e9, 1e-3, "network    2000.0 MB/s each way, given; 1000.0 us one way, given\n"},
+        {-1, 1e-3, "; 1000.0 us one way, given\n"},
+        {-1, 0, " us one way, measured\n"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct group group = {.bandwidth = cases[i].bandwidth, .latency = cases[i].latency};
+        uint64_t begin_ns = psd_clock_now();
+        crew_name(group.name);
+        crew_each(RANKS, compare_first_values, &group);
+        const char *network = strstr(group.plan[0], "network ");
+        fprintf(stderr, "    %s", network);
+        CHECK(strstr(network, cases[i].words) && psd_clock_now() - begin_ns < 3 * PSD_CLOCK_S);
+        CHECK((cases[i].bandwidth < 0) == (strstr(network, "way, measured (least: rank ") != NULL));
+        for (unsigned k = 0; k < RANKS; k++)
+            free(group.plan[k]);
+    }
+}
+
 static void open_without_the_last(void *arg, unsigned rank)
 {
     struct group *group = arg;
@@ -313,7 +349,8 @@ static void a_rank_that_never_comes_is_named_on_all_others(void)
     CHECK(psd_clock_now() - begin_ns < 5 * PSD_CLOCK_S);
     for (unsigned i = 0; i < RANKS - 1; i++) {
         CHECK(group.status[i] == PSD_ETIMEOUT);
-        CHECK(strstr(group.sentence[i], "rank 2 has not come to inproc://job"));
+        CHECK(strstr(group.sentence[i], "rank 2 has not come to ") &&
+              strstr(group.sentence[i], group.name));
         CHECK(strstr(group.sentence[i], "within 1000 ms; 2 of 3 ranks are there, says rank 0"));
     }
 }
@@ -331,20 +368,22 @@ static void a_first_rank_that_never_comes_is_named(void)
     crew_each(RANKS - 1, open_without_the_first, &group);
     for (unsigned i = 1; i < RANKS; i++) {
         CHECK(group.status[i] == PSD_ETIMEOUT);
-        CHECK(strstr(group.sentence[i], "rank 0 has not come to inproc://job"));
-        CHECK(strstr(group.sentence[i], ": nobody listens at inproc://job"));
+        CHECK(strstr(group.sentence[i], "rank 0 has not come to ") &&
+              strstr(group.sentence[i], group.name));
+        CHECK(strstr(group.sentence[i], ": nobody listens at "));
     }
 }
 
 static void open_with_another_key(void *arg, unsigned rank)
 {
     struct group *group = arg;
-    struct psd_comm_options options = {.coordinator = group->name,
-                                       .rank = rank,
-                                       .ranks = 2,
-                                       .key = rank ? "sesamo" : "sesame",
-                                       .key_size = 6,
-                                       .timeout_ms = 1000};
+    struct psd_comm_options options = crew_grounded(
+        (struct psd_comm_options){.coordinator = group->name,
+                                  .rank = rank,
+                                  .ranks = 2,
+                                  .key = rank ? "open sesame, dear" : "open sesamo, dear",
+                                  .key_size = 17,
+                                  .timeout_ms = 1000});
     struct psd_comm *comm = NULL;
 
     group->status[rank] = psd_comm_open(&options, &comm);
@@ -425,7 +464,7 @@ static void sync_late(void *arg, unsigned rank)
 
 static void a_start_that_takes_long_says_who_is_missing(void)
 {
-    struct group group = {.timeout_ms = 500};
+    struct group group = {.timeout_ms = crew_ground == CREW_INPROC ? 500 : 1500};
 
     crew_name(group.name);
     crew_each(RANKS, start_late, &group);
@@ -435,7 +474,7 @@ static void a_start_that_takes_long_says_who_is_missing(void)
 
 static void a_wait_that_takes_long_names_rank_and_parameter(void)
 {
-    struct group group = {.timeout_ms = 500};
+    struct group group = {.timeout_ms = crew_ground == CREW_INPROC ? 500 : 1500};
 
     crew_name(group.name);
     crew_each(RANKS, sync_late, &group);
@@ -608,6 +647,31 @@ static void two_seats_survive_every_failed_allocation(void)
     }
 }
 
+/* --- over sockets ----------------------------------------------------------------------------- */
+
+static void seats_meet_over_sockets(void)
+{
+    crew_ground = CREW_TLS;
+    values_begin_as_worker_0_has_them_and_all_see_one_plan();
+    an_iteration_is_counted_message_by_message();
+    many_jobs_run_at_once_in_one_process();
+}
+
+static void seats_miss_each_other_over_sockets(void)
+{
+    crew_ground = CREW_CLEAR;
+    a_rank_that_never_comes_is_named_on_all_others();
+    a_first_rank_that_never_comes_is_named();
+    who_has_another_key_takes_no_seat();
+}
+
+static void seats_warn_over_sockets(void)
+{
+    crew_ground = CREW_LANES;
+    a_start_that_takes_long_says_who_is_missing();
+    a_wait_that_takes_long_names_rank_and_parameter();
+}
+
 int main(int argc, char **argv)
 {
     RUN(a_job_of_one_seat_updates_its_value)
@@ -618,6 +682,7 @@ int main(int argc, char **argv)
     RUN(calls_that_come_too_early_or_too_late_are_refused)
     RUN(after_the_end_every_call_says_why)
     RUN(values_begin_as_worker_0_has_them_and_all_see_one_plan)
+    RUN(the_plan_says_what_is_known_of_the_network)
     RUN(a_rank_that_never_comes_is_named_on_all_others)
     RUN(a_first_rank_that_never_comes_is_named)
     RUN(who_has_another_key_takes_no_seat)
@@ -628,4 +693,7 @@ int main(int argc, char **argv)
     RUN(a_seat_survives_every_failed_allocation)
     RUN(an_add_that_failed_may_be_made_again)
     RUN(two_seats_survive_every_failed_allocation)
+    RUN(seats_meet_over_sockets)
+    RUN(seats_miss_each_other_over_sockets)
+    RUN(seats_warn_over_sockets)
 }

@@ -30,7 +30,8 @@ struct psd_exchange_work {
 /* The factors of one iteration. */
 struct psd_gather {
     uint64_t iteration;
-    uint64_t *here;                   /* owned; [workers]: cuts that are here or coming, as bits */
+    uint64_t *here;                   /* owned; [workers]: cuts that are here or coming, as bits, */
+    uint64_t *came;                   /* owned; [workers]: and of them those that are here */
     size_t known;                     /* of them; 0: `iteration` means nothing */
     size_t missing;                   /* cuts that are not here */
     float *memory;                    /* owned; behind the blocks; NULL where sizes are simulated */
@@ -68,33 +69,78 @@ struct psd_exchanges {
 psd_status psd_exchange_init(struct psd_node *node);
 void psd_exchange_fini(struct psd_node *node);
 
+/* The exchange of a weight; NULL: it is none, or not factored. */
+struct psd_exchange *psd_exchange_find(const struct psd_node *node, size_t param);
+
+const struct psd_job_param *psd_exchange_weight(const struct psd_exchange *exchange);
+
+/* Whether everybody rebuilds all of it: on the broadcast route, or alone. */
+bool psd_exchange_is_broadcast(const struct psd_exchange *exchange);
+
+/* How many rows this rank rebuilds. */
+size_t psd_exchange_rows(const struct psd_exchange *exchange);
+
+/* How the factors of `worker` travel to somebody who rebuilds `rows` rows. */
+struct psd_cut psd_exchange_cut(const struct psd_exchange *exchange, unsigned worker, size_t rows);
+
+/* --- own factors: exchange_send.c ---------------------------------------------------------------- */
+
+psd_status psd_exchange_init_own(struct psd_exchange *exchange);
+
 /* Copies a worker's factors into place; any thread. */
 void psd_exchange_copy(struct psd_node *node, size_t param, unsigned worker, uint64_t iteration,
                        const float *u, const float *v, size_t batch);
 
-/* They are there: sends them to all who need them. */
-void psd_exchange_give(struct psd_node *node, size_t param, unsigned worker, uint64_t iteration);
+/* Sends them to all who need them. */
+void psd_exchange_send(struct psd_exchange *exchange, unsigned worker, uint64_t iteration);
 
-/* Messages in which the factors of all our workers travel in an iteration. */
+/* How many messages of factors this rank can have on their way at a time. */
 size_t psd_exchange_sends(const struct psd_node *node);
+
+/* --- everybody's: exchange_gather.c -------------------------------------------------------------- */
+
+psd_status psd_exchange_init_gathers(struct psd_exchange *exchange);
+void psd_exchange_fini_gathers(struct psd_exchange *exchange);
+
+/* Where the factors of an iteration are gathered. */
+struct psd_gather *psd_exchange_gather(struct psd_exchange *exchange, uint64_t iteration);
+
+/* Where those of a worker begin in the gather's own memory. */
+float *psd_exchange_block(const struct psd_exchange *exchange, const struct psd_gather *gather,
+                          unsigned worker);
+
+/* A worker of ours has synced: its factors are gathered, and sent to all who need them. */
+void psd_exchange_give(struct psd_node *node, size_t param, unsigned worker, uint64_t iteration);
 
 psd_status psd_exchange_place(struct psd_node *node, const struct psd_message *message,
                               struct psd_place *place);
 void psd_exchange_arrived(struct psd_node *node, const struct psd_message *message);
 
-/* How many messages of factors this rank can have on their way at a time. */
-size_t psd_exchange_sends(const struct psd_node *node);
+/* All of the iteration that is being rebuilt may be overwritten. */
+void psd_exchange_empty(struct psd_exchange *exchange);
 
 /* All factors of the iteration that is being rebuilt, with the rows of this rank. */
 const struct psd_product_block *psd_exchange_blocks(struct psd_exchange *exchange);
+
+/* Whether factors of `iteration` that `rank` has sent, or is to send, have not come. */
+bool psd_exchange_awaits(const struct psd_node *node, size_t param, unsigned rank,
+                         uint64_t iteration);
+
+/* A worker whose factors of `iteration` are not here; UINT32_MAX: all are, or were. */
+uint32_t psd_exchange_missing(const struct psd_node *node, size_t param, uint64_t iteration);
+
+/* --- the product: exchange_rebuild.c ------------------------------------------------------------- */
+
+psd_status psd_exchange_init_works(struct psd_exchange *exchange);
+void psd_exchange_fini_works(struct psd_exchange *exchange);
+
+/* All factors are here: rebuilds its rows. */
+void psd_exchange_rebuild(struct psd_exchange *exchange);
 
 /* Clipping is decided: rebuilds everything that is ready. */
 void psd_exchange_update_all(struct psd_node *node);
 
 /* Whether this rank rebuilds all of `param` for itself: no values of it come from others. */
 bool psd_exchange_is_whole(const struct psd_node *node, size_t param);
-
-/* A worker whose factors of `iteration` are not here; UINT32_MAX: all are, or were. */
-uint32_t psd_exchange_missing(const struct psd_node *node, size_t param, uint64_t iteration);
 
 #endif

@@ -523,28 +523,17 @@ static void dense_parameters_have_no_factors(void)
 
 static void who_syncs_in_another_iteration_than_the_others_ends_the_job(void)
 {
-    struct node_test *test = member(ROW_SHARDED, 0);
-
-    hear(test, 1, 6);
-    node_begin(test, 5);
-    sync_own(test, 0);
-    sends_factors(test, 0, 1, 5);
-    sends_factors(test, 0, 2, 5);
-    node_ends(test, PSD_EPEER, "rank 0 syncs factors of fc in iteration 5, where others are in 6");
-    node_free(test);
-}
-
-static void who_is_an_iteration_behind_the_others_ends_the_job(void)
-{
-    struct node_test *test = member(BROADCAST, 0);
-
-    hear(test, 1, 6);
-    node_begin(test, 5);
-    sync_own(test, 0);
-    sends_factors(test, 0, 1, 5);
-    sends_factors(test, 0, 2, 5);
-    node_ends(test, PSD_EPEER, "rank 0 syncs factors of fc in iteration 5, where others are in 6");
-    node_free(test);
+    for (int route = BROADCAST; route <= ROW_SHARDED; route++) {
+        struct node_test *test = member(route, 0);
+        hear(test, 1, 6);
+        node_begin(test, 5);
+        sync_own(test, 0);
+        sends_factors(test, 0, 1, 5);
+        sends_factors(test, 0, 2, 5);
+        node_ends(test, PSD_EPEER,
+                  "rank 0 syncs factors of fc in iteration 5, where others are in 6");
+        node_free(test);
+    }
 }
 
 static void who_is_an_iteration_behind_us_is_refused(void)
@@ -654,7 +643,6 @@ int main(int argc, char **argv)
     RUN(factors_that_come_twice_are_refused)
     RUN(dense_parameters_have_no_factors)
     RUN(who_syncs_in_another_iteration_than_the_others_ends_the_job)
-    RUN(who_is_an_iteration_behind_the_others_ends_the_job)
     RUN(who_is_an_iteration_behind_us_is_refused)
     RUN(large_matrices_are_rebuilt_in_chunks_of_rows)
     RUN(nothing_is_allocated_in_steady_state)

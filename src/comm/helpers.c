@@ -7,31 +7,46 @@
 
 #include <stdbool.h>
 
+/* Works in the order of ordering. */
+struct line {
+    struct psd_work *first, **end; /* borrowed; those that nobody has taken */
+    pthread_cond_t changed;        /* a work has come, or it is over */
+};
+
 struct psd_helpers {
     struct psd_loop *loop; /* borrowed, as is the context; outlives us, though perhaps stopped */
     void (*call)(void *context, struct psd_work *work);
     void *context;
+    const struct psd_arithmetic
+        *arithmetic;                   /* borrowed; NULL: all is run; constant since the start */
     pthread_mutex_t lock;              /* guards all below but the threads */
-    pthread_cond_t changed;            /* a work has come, or it is over */
-    struct psd_work *first, **end;     /* borrowed; those that nobody has taken */
+    struct line line, slept;           /* works to run, and those that only take their time */
     struct psd_work *done, **done_end; /* borrowed; those that have run and are not reported */
     bool is_posted;                    /* report_all is to run */
     bool over;
     unsigned count;      /* owner only, as are the threads */
+    pthread_t sleeper;   /* joined by destroy where there is an arithmetic */
     pthread_t threads[]; /* joined by destroy */
 };
 
+static void init_line(struct line *line)
+{
+    line->first = NULL;
+    line->end = &line->first;
+    pthread_cond_init(&line->changed, NULL);
+}
+
 /* The next work; NULL: it is over. */
-static struct psd_work *take(struct psd_helpers *helpers)
+static struct psd_work *take(struct psd_helpers *helpers, struct line *line)
 {
     pthread_mutex_lock(&helpers->lock);
-    while (!helpers->first && !helpers->over)
-        pthread_cond_wait(&helpers->changed, &helpers->lock);
-    struct psd_work *work = helpers->over ? NULL : helpers->first;
+    while (!line->first && !helpers->over)
+        pthread_cond_wait(&line->changed, &helpers->lock);
+    struct psd_work *work = helpers->over ? NULL : line->first;
     if (work) {
-        helpers->first = work->next;
-        if (!helpers->first)
-            helpers->end = &helpers->first;
+        line->first = work->next;
+        if (!line->first)
+            line->end = &line->first;
     }
     pthread_mutex_unlock(&helpers->lock);
     return work;
@@ -74,8 +89,18 @@ static void run(void *arg)
 {
     struct psd_helpers *helpers = arg;
 
-    for (struct psd_work *work; (work = take(helpers));) {
+    for (struct psd_work *work; (work = take(helpers, &helpers->line));) {
         work->run(work);
+        report(helpers, work);
+    }
+}
+
+static void sleep_through(void *arg)
+{
+    struct psd_helpers *helpers = arg;
+
+    for (struct psd_work *work; (work = take(helpers, &helpers->slept));) {
+        psd_clock_sleep_until(work->until_ns);
         report(helpers, work);
     }
 }
@@ -101,10 +126,10 @@ psd_status psd_helpers_create(unsigned threads, struct psd_loop *loop,
     helpers->loop = loop;
     helpers->call = done;
     helpers->context = context;
-    helpers->end = &helpers->first;
     helpers->done_end = &helpers->done;
+    init_line(&helpers->line);
+    init_line(&helpers->slept);
     pthread_mutex_init(&helpers->lock, NULL);
-    pthread_cond_init(&helpers->changed, NULL);
     psd_status status = start(helpers, threads);
     if (status == PSD_OK)
         *out = helpers;
@@ -119,21 +144,43 @@ void psd_helpers_destroy(struct psd_helpers *helpers)
         return;
     pthread_mutex_lock(&helpers->lock);
     helpers->over = true;
-    pthread_cond_broadcast(&helpers->changed);
+    pthread_cond_broadcast(&helpers->line.changed);
+    pthread_cond_broadcast(&helpers->slept.changed);
     pthread_mutex_unlock(&helpers->lock);
     for (unsigned i = 0; i < helpers->count; i++)
         pthread_join(helpers->threads[i], NULL);
-    pthread_cond_destroy(&helpers->changed);
+    if (helpers->arithmetic)
+        pthread_join(helpers->sleeper, NULL);
+    pthread_cond_destroy(&helpers->line.changed);
+    pthread_cond_destroy(&helpers->slept.changed);
     pthread_mutex_destroy(&helpers->lock);
     psd_alloc_free(helpers);
 }
 
+psd_status psd_helpers_pretend(struct psd_helpers *helpers, const struct psd_arithmetic *arithmetic)
+{
+    PSD_TRY(psd_thread_start("psd-sleeper", sleep_through, helpers, &helpers->sleeper));
+    helpers->arithmetic = arithmetic;
+    return PSD_OK;
+}
+
+/* The line for the work, which is told when it ends if nobody runs it. */
+static struct line *line_of(struct psd_helpers *helpers, struct psd_work *work)
+{
+    const struct psd_arithmetic *arithmetic = helpers->arithmetic;
+
+    work->until_ns = arithmetic ? arithmetic->until(arithmetic->context, work) : 0;
+    return work->until_ns ? &helpers->slept : &helpers->line;
+}
+
 void psd_helpers_order(struct psd_helpers *helpers, struct psd_work *work)
 {
+    struct line *line = line_of(helpers, work);
+
     work->next = NULL;
     pthread_mutex_lock(&helpers->lock);
-    *helpers->end = work;
-    helpers->end = &work->next;
-    pthread_cond_signal(&helpers->changed);
+    *line->end = work;
+    line->end = &work->next;
+    pthread_cond_signal(&line->changed);
     pthread_mutex_unlock(&helpers->lock);
 }

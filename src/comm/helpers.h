@@ -8,7 +8,7 @@
 #define PSD_COMM_HELPERS_H
 
 #include "base/loop.h"
-#include "comm/work.h"
+#include "comm/arithmetic.h"
 
 struct psd_helpers;
 
@@ -21,6 +21,11 @@ psd_status psd_helpers_create(unsigned threads, struct psd_loop *loop,
 /* Waits for the works that have begun and drops those that have not. The loop is stopped before, so that
  * no `done` is still to run. NULL is fine. */
 void psd_helpers_destroy(struct psd_helpers *helpers);
+
+/* From here on works that `arithmetic`, borrowed until destroy, has a time for are not run but end at
+ * that time; before the first order, by the owner. They do not keep the others waiting. */
+psd_status psd_helpers_pretend(struct psd_helpers *helpers,
+                               const struct psd_arithmetic *arithmetic);
 
 /* Lets a helper run `work`, which is borrowed until done. */
 void psd_helpers_order(struct psd_helpers *helpers, struct psd_work *work);

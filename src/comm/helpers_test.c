@@ -15,6 +15,7 @@ struct bench {
     struct psd_work works[WORKS];
     atomic_int began, ran;
     uint64_t pause_ns; /* that each takes at least */
+    uint64_t start_ns; /* when those that are not run begin to end */
     atomic_bool hold;  /* works do not end while it is set */
     int done[WORKS];   /* loop thread only, as is the next */
     atomic_int finished;
@@ -122,6 +123,36 @@ static void destroy_waits_for_what_has_begun_and_drops_the_rest(void)
     free_bench(bench);
 }
 
+/* Every third work takes its time, and is not run. */
+static uint64_t until(void *context, const struct psd_work *work)
+{
+    struct bench *bench = context;
+    long i = work - bench->works;
+
+    return i % 3 == 0 ? bench->start_ns + (uint64_t)i * PSD_CLOCK_MS / 10 : 0;
+}
+
+static void works_with_a_time_of_their_own_are_not_run_and_hold_up_nothing(void)
+{
+    struct bench *bench = new_bench(1);
+    struct psd_arithmetic arithmetic = {until, bench};
+    int slept = (WORKS + 2) / 3, last = (WORKS - 1) / 3 * 3;
+
+    bench->start_ns = psd_clock_now() + 20 * PSD_CLOCK_MS;
+    CHECK_OK(psd_helpers_pretend(bench->helpers, &arithmetic));
+    CHECK_OK(psd_loop_call(bench->loop, order_all, bench));
+    wait_until(&bench->finished, WORKS);
+    CHECK(psd_clock_now() >= bench->start_ns + (uint64_t)last * PSD_CLOCK_MS / 10);
+    CHECK(atomic_load(&bench->ran) == WORKS - slept);
+    psd_loop_stop(bench->loop);
+    for (int i = 0, next[2] = {0}; i < WORKS; i++) {
+        bool runs = bench->done[i] % 3 != 0;
+        CHECK(bench->done[i] >= next[runs]); /* in order, of each sort */
+        next[runs] = bench->done[i];
+    }
+    free_bench(bench);
+}
+
 static void create_survives_every_failed_allocation(void)
 {
     struct psd_loop *loop = NULL;
@@ -145,5 +176,6 @@ int main(int argc, char **argv)
     RUN(one_helper_does_works_in_the_order_of_ordering)
     RUN(several_helpers_work_at_the_same_time_and_on_each_once)
     RUN(destroy_waits_for_what_has_begun_and_drops_the_rest)
+    RUN(works_with_a_time_of_their_own_are_not_run_and_hold_up_nothing)
     RUN(create_survives_every_failed_allocation)
 }

@@ -324,6 +324,7 @@ static void a_long_collective_is_told(void)
 
     test = member(1);
     CHECK_OK(psd_node_collect(test->node, PSD_COLLECTIVE_COPY, data, sizeof data));
+    node_sent(test, PSD_MESSAGE_GIVE, 0);
     warns(test, PSD_NODE_ALL, "rank 1 waits in a broadcast for what rank 0 has to give");
     node_end(test);
 }

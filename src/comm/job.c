@@ -2,6 +2,7 @@
 #include "comm/job.h"
 #include "base/alloc.h"
 #include "base/status.h"
+#include "comm/hosting.h"
 #include "math/tree.h"
 
 #include <math.h>
@@ -64,17 +65,6 @@ static psd_status set_update(struct psd_job *job, const struct psd_comm_update *
     return PSD_OK;
 }
 
-static void host_evenly(struct psd_job *job)
-{
-    unsigned share = job->workers / job->ranks, larger = job->workers % job->ranks;
-    unsigned worker = 0;
-
-    for (unsigned rank = 0; rank < job->ranks; rank++) {
-        for (unsigned left = share + (rank < larger); left > 0; left--)
-            job->host[worker++] = rank;
-    }
-}
-
 static psd_status fill(struct psd_job *job, size_t batch, const struct psd_comm_update *update)
 {
     static const struct psd_comm_update plain = {0};
@@ -84,7 +74,7 @@ static psd_status fill(struct psd_job *job, size_t batch, const struct psd_comm_
     job->batch = psd_alloc_zero(job->workers, sizeof *job->batch);
     if (!job->host || !job->batch)
         return PSD_ENOMEM;
-    host_evenly(job);
+    psd_hosting_even(job->ranks, job->workers, job->host);
     for (unsigned worker = 0; worker < job->workers; worker++)
         job->batch[worker] = batch;
     return PSD_OK;
@@ -142,6 +132,15 @@ bool psd_job_is_factored(const struct psd_job *job, size_t param)
 size_t psd_job_leader(const struct psd_job *job, size_t param)
 {
     return psd_job_follows(job, param) ? (size_t)job->params[param].bias_of : param;
+}
+
+size_t psd_job_follower(const struct psd_job *job, size_t param)
+{
+    size_t i = psd_job_is_factored(job, param) ? param + 1 : job->n_params;
+
+    while (i < job->n_params && psd_job_leader(job, i) != param)
+        i++;
+    return i;
 }
 
 unsigned psd_job_hosted(const struct psd_job *job, unsigned rank)

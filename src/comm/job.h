@@ -68,6 +68,9 @@ bool psd_job_follows(const struct psd_job *job, size_t param);
 /* The parameter that is synced for it: the weight of such a bias, else itself. */
 size_t psd_job_leader(const struct psd_job *job, size_t param);
 
+/* The bias that comes from the factors of weight `param`; n_params: there is none. */
+size_t psd_job_follower(const struct psd_job *job, size_t param);
+
 /* Workers on a rank; and samples of one rank, or of the whole job. */
 unsigned psd_job_hosted(const struct psd_job *job, unsigned rank);
 size_t psd_job_samples_of(const struct psd_job *job, unsigned rank);

@@ -191,8 +191,11 @@ static void a_bias_follows_its_weight_when_that_is_factored(void)
     CHECK(!psd_job_is_factored(job, 3) && !psd_job_follows(job, 3));
     job->params[2].form = PSD_FORM_DENSE;
     CHECK(!psd_job_is_factored(job, 2) && !psd_job_follows(job, 3));
+    CHECK(psd_job_follower(job, 2) == job->n_params && psd_job_leader(job, 3) == 3);
     job->params[2].form = PSD_FORM_FACTORED;
     CHECK(psd_job_is_factored(job, 3) && psd_job_follows(job, 3));
+    CHECK(psd_job_follower(job, 2) == 3 && psd_job_follower(job, 0) == 1);
+    CHECK(psd_job_follower(job, 1) == job->n_params && psd_job_leader(job, 1) == 0);
     psd_job_destroy(job);
 }
 

@@ -88,6 +88,15 @@ static psd_status check_waits(struct psd_node *node, unsigned rank)
     return PSD_OK;
 }
 
+psd_status psd_leave_place(const struct psd_node *node, const struct psd_message *message)
+{
+    if (message->length)
+        return psd_fail(PSD_EPEER, "leave has no payload");
+    if (node->leaves.all[message->from].left)
+        return psd_fail(PSD_EPEER, "rank %u leaves twice", message->from);
+    return PSD_OK;
+}
+
 void psd_leave_arrived(struct psd_node *node, const struct psd_message *message)
 {
     node->leaves.count += !node->leaves.all[message->from].left;
@@ -98,4 +107,53 @@ void psd_leave_arrived(struct psd_node *node, const struct psd_message *message)
     };
     if (check_waits(node, message->from) == PSD_OK)
         (void)psd_leave_check_collect(node);
+}
+
+/* Who the value of a part that is not fresh comes from; ourselves, where we make it. */
+static unsigned source_of(const struct psd_node *node, size_t part)
+{
+    const struct psd_part *p = &node->layout->parts[part];
+    unsigned server = node->layout->pieces[p->piece].server;
+
+    return server == node->rank && !node->syncers.all[p->param].synced ? node->job->host[0]
+                                                                       : server;
+}
+
+/* Whether a value that is due here needs something of `rank` that has not come. What it pushed to us
+ * has: it had all new values when it left. */
+static bool is_owed(const struct psd_node *node, size_t param, unsigned rank)
+{
+    const struct psd_layout_param *at = &node->layout->params[param];
+    const struct psd_syncer *syncer = &node->syncers.all[param];
+
+    if (syncer->due == 0)
+        return false;
+    if (syncer->synced && node->clip.on && rank == 0 && syncer->iteration >= node->clip.next)
+        return true;
+    if (syncer->synced && psd_exchange_is_whole(node, param))
+        return psd_exchange_awaits(node, psd_job_leader(node->job, param), rank, syncer->iteration);
+    for (size_t part = at->first_part; part < at->first_part + at->pieces; part++) {
+        if (!node->syncers.is_fresh[part] && source_of(node, part) == rank)
+            return true;
+    }
+    return false;
+}
+
+void psd_leave_check_lost(struct psd_node *node, unsigned rank, const char *why)
+{
+    const struct psd_collects *collects = &node->collects;
+    unsigned giver = collects->kind == PSD_COLLECTIVE_SUM ? 0 : node->job->host[0];
+
+    for (size_t i = 0; i < node->job->n_params && !node->ended; i++) {
+        if (is_owed(node, i, rank))
+            psd_node_mistake(node, PSD_EPEER,
+                             "rank %u has closed its seat, and what rank %u needs of it for %s is "
+                             "lost: %s",
+                             rank, node->rank, node->job->params[i].name, why);
+    }
+    if (!node->ended && collects->waiting && rank == giver)
+        psd_node_mistake(node, PSD_EPEER,
+                         "rank %u has closed its seat, and what rank %u waits for in a reduce, "
+                         "barrier or broadcast is lost: %s",
+                         rank, node->rank, why);
 }

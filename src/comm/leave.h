@@ -26,6 +26,7 @@ psd_status psd_leave_init(struct psd_node *node);
 void psd_leave_fini(struct psd_node *node);
 
 /* A member leaves. */
+psd_status psd_leave_place(const struct psd_node *node, const struct psd_message *message);
 void psd_leave_arrived(struct psd_node *node, const struct psd_message *message);
 
 /* Whether everybody is still there to sync `param` in the iteration that has begun. A failure is a
@@ -34,5 +35,8 @@ psd_status psd_leave_check_sync(struct psd_node *node, size_t param);
 
 /* The same for the collective under way here. */
 psd_status psd_leave_check_collect(struct psd_node *node);
+
+/* The connection to a member that has left is gone: if something of it has not come, the job ends. */
+void psd_leave_check_lost(struct psd_node *node, unsigned rank, const char *why);
 
 #endif

@@ -18,7 +18,8 @@ psd_status psd_letters_init(struct psd_letters *letters, unsigned rank, unsigned
 {
     *letters = (struct psd_letters){.rank = rank, .ranks = ranks};
     letters->inbox = psd_alloc_zero(ranks, sizeof *letters->inbox);
-    return letters->inbox ? PSD_OK : PSD_ENOMEM;
+    letters->coming = psd_alloc_zero(ranks, sizeof *letters->coming);
+    return letters->inbox && letters->coming ? PSD_OK : PSD_ENOMEM;
 }
 
 void psd_letters_fini(struct psd_letters *letters)
@@ -32,6 +33,7 @@ void psd_letters_fini(struct psd_letters *letters)
     for (unsigned i = 0; letters->inbox && i < letters->ranks; i++)
         psd_pack_fini(&letters->inbox[i]);
     psd_alloc_free(letters->inbox);
+    psd_alloc_free(letters->coming);
     *letters = (struct psd_letters){.mesh = NULL};
 }
 
@@ -82,6 +84,7 @@ bool psd_letters_sent(struct psd_letters *letters, struct psd_frame *frame)
 
 void psd_letters_forget(struct psd_letters *letters, unsigned rank)
 {
+    letters->coming[rank] = (enum psd_message_kind)0;
     for (struct psd_letter **at = &letters->first; *at;) {
         struct psd_letter *letter = *at;
         if (letter->to == rank) {
@@ -102,15 +105,28 @@ psd_status psd_letters_place(struct psd_letters *letters, const struct psd_messa
         return psd_fail(PSD_EPEER, "rank %u sends %s of %llu bytes; %d is the most", message->from,
                         psd_message_name(message->kind), (unsigned long long)message->length,
                         LONGEST);
+    if (letters->coming[message->from]) {
+        place->later = true;
+        return PSD_OK;
+    }
     psd_pack_fini(inbox);
     inbox->bytes = psd_alloc(message->length + 1);
     if (!inbox->bytes)
         return PSD_ENOMEM;
+    letters->coming[message->from] = message->kind;
     inbox->length = message->length;
     inbox->bytes[message->length] = '\0';
     place->spans[0].data = inbox->bytes;
     place->spans[0].bytes = message->length;
     return PSD_OK;
+}
+
+bool psd_letters_arrived(struct psd_letters *letters, const struct psd_message *message)
+{
+    if (letters->coming[message->from] != message->kind)
+        return false;
+    letters->coming[message->from] = (enum psd_message_kind)0;
+    return true;
 }
 
 const struct psd_pack *psd_letters_inbox(const struct psd_letters *letters, unsigned from)

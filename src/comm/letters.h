@@ -14,8 +14,9 @@ struct psd_letter; /* one on its way */
 struct psd_letters {
     struct psd_mesh *mesh; /* borrowed until fini; set by the owner; NULL: nothing can be sent */
     unsigned rank, ranks;
-    struct psd_letter *first; /* owned; on their way */
-    struct psd_pack *inbox;   /* owned; [ranks]: the letter that came last from each */
+    struct psd_letter *first;      /* owned; on their way */
+    struct psd_pack *inbox;        /* owned; [ranks]: the letter that came last from each */
+    enum psd_message_kind *coming; /* owned; [ranks]: of the one that is half there; 0: none is */
 };
 
 /* There is an inbox before there is a mesh, whose handlers need it. */
@@ -32,12 +33,16 @@ psd_status psd_letters_send(struct psd_letters *letters, enum psd_message_kind k
 /* Whether the frame is a letter's; it is freed then. */
 bool psd_letters_sent(struct psd_letters *letters, struct psd_frame *frame);
 
-/* Frees what is on its way to a member that is lost. */
+/* Frees what is on its way to a member that is lost, and waits for nothing from it. */
 void psd_letters_forget(struct psd_letters *letters, unsigned rank);
 
-/* A letter comes: where its bytes go. PSD_EPEER: it is too long. */
+/* A letter comes: where its bytes go. An inbox takes one at a time; another that comes on another stream
+ * meanwhile waits. PSD_EPEER: it is too long. */
 psd_status psd_letters_place(struct psd_letters *letters, const struct psd_message *message,
                              struct psd_place *place);
+
+/* Whether the message that has arrived is the letter for which there was a place. */
+bool psd_letters_arrived(struct psd_letters *letters, const struct psd_message *message);
 
 /* The letter that came last from a member, with a NUL behind it; borrowed until the next one from it. */
 const struct psd_pack *psd_letters_inbox(const struct psd_letters *letters, unsigned from);

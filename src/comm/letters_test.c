@@ -40,6 +40,7 @@ static psd_status arrived(void *user, unsigned from, const struct psd_message *m
     struct member *member = user;
 
     (void)from;
+    CHECK(psd_letters_arrived(&member->letters, message));
     member->last = *message;
     member->arrived++;
     return PSD_OK;
@@ -184,6 +185,28 @@ static void a_letter_that_is_too_long_is_refused(void)
     psd_letters_fini(&letters); /* all zero is fine */
 }
 
+/* As on two streams, of which one is slower. */
+static void a_letter_waits_for_the_one_before_from_the_same_sender(void)
+{
+    struct psd_letters letters = {.mesh = NULL};
+    struct psd_message plan = {.kind = PSD_MESSAGE_PLAN, .from = 0, .length = 9};
+    struct psd_message end = {.kind = PSD_MESSAGE_END, .from = 0, .length = 4};
+    struct psd_place first = {.later = false}, second = {.later = false}, third = {.later = false};
+
+    CHECK_OK(psd_letters_init(&letters, 1, 2));
+    CHECK_OK(psd_letters_place(&letters, &plan, &first));
+    CHECK(first.spans[0].bytes == 9 && !first.later);
+    CHECK_OK(psd_letters_place(&letters, &end, &second));
+    CHECK(second.later && !second.spans[0].data);
+    CHECK(!psd_letters_arrived(&letters, &end) && psd_letters_arrived(&letters, &plan));
+    CHECK(!psd_letters_arrived(&letters, &plan));
+    CHECK_OK(psd_letters_place(&letters, &end, &third));
+    CHECK(third.spans[0].bytes == 4 && !third.later);
+    psd_letters_forget(&letters, 0); /* it is lost half-way */
+    CHECK(!psd_letters_arrived(&letters, &end));
+    psd_letters_fini(&letters);
+}
+
 static psd_status send_and_receive(struct psd_letters *letters)
 {
     struct psd_message message = {.kind = PSD_MESSAGE_PARAMS, .from = 1, .length = 10};
@@ -220,5 +243,6 @@ int main(int argc, char **argv)
     RUN(letters_to_who_is_lost_are_forgotten)
     RUN(letters_on_their_way_are_freed_at_the_end)
     RUN(a_letter_that_is_too_long_is_refused)
+    RUN(a_letter_waits_for_the_one_before_from_the_same_sender)
     RUN(letters_survive_every_failed_allocation)
 }

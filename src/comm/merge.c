@@ -164,3 +164,13 @@ void psd_merge_destroy(struct psd_merge *merge)
     psd_alloc_free(merge->nodes);
     psd_alloc_free(merge);
 }
+
+uint32_t psd_merge_inputs(const struct psd_merge *merge, unsigned rank)
+{
+    return merge->first_input[rank + 1] - merge->first_input[rank];
+}
+
+uint32_t psd_merge_input(const struct psd_merge *merge, unsigned rank, uint32_t i)
+{
+    return merge->by_rank[merge->first_input[rank] + i];
+}

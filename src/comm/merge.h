@@ -41,4 +41,8 @@ struct psd_merge {
 psd_status psd_merge_create(const struct psd_job *job, struct psd_merge **out);
 void psd_merge_destroy(struct psd_merge *merge);
 
+/* How many inputs a rank sends, and the i-th of them. */
+uint32_t psd_merge_inputs(const struct psd_merge *merge, unsigned rank);
+uint32_t psd_merge_input(const struct psd_merge *merge, unsigned rank, uint32_t i);
+
 #endif

@@ -80,6 +80,10 @@ static psd_status place(void *user, struct psd_conn *conn, const unsigned char *
         return meet(mesh, conn, &message, out);
     if (message.kind == PSD_MESSAGE_HELLO)
         return psd_fail(PSD_EPEER, "rank %u says hello twice", peer->rank);
+    if (!peer->joined) { /* its hello is on the way, on another stream */
+        out->later = true;
+        return PSD_OK;
+    }
     return mesh->handler->place(mesh->user, peer->rank, &message, out);
 }
 
@@ -128,12 +132,14 @@ psd_status psd_mesh_open(const struct psd_mesh_options *options, struct psd_mesh
 {
     struct psd_mesh *mesh = psd_alloc_zero(1, sizeof *mesh);
     struct psd_endpoint_options endpoint = {.address = options->address,
+                                            .towards = options->towards,
                                             .handler = &handler,
                                             .user = mesh,
                                             .loop = options->loop,
                                             .world = options->world,
                                             .key = options->key,
-                                            .key_size = options->key_size};
+                                            .key_size = options->key_size,
+                                            .config = options->config};
 
     if (!mesh)
         return PSD_ENOMEM;
@@ -152,6 +158,20 @@ psd_status psd_mesh_open(const struct psd_mesh_options *options, struct psd_mesh
     else
         psd_mesh_close(mesh);
     return status;
+}
+
+const char *psd_mesh_address(const struct psd_mesh *mesh)
+{
+    return mesh->transport->address(mesh->endpoint);
+}
+
+struct psd_net_refusals psd_mesh_refusals(const struct psd_mesh *mesh)
+{
+    struct psd_net_refusals refusals = {0};
+
+    if (mesh->transport->refusals)
+        mesh->transport->refusals(mesh->endpoint, &refusals);
+    return refusals;
 }
 
 void psd_mesh_close(struct psd_mesh *mesh)

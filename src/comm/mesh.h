@@ -36,9 +36,10 @@ struct psd_mesh_handler {
 
 struct psd_mesh_options {
     const struct psd_transport *transport; /* static */
-    const char *address;                   /* to listen at; borrowed for the call, as is the key */
-    const void *key;                       /* as in transport.h, as are the next three */
+    const char *address, *towards; /* as in transport.h; borrowed for the call, as is the key */
+    const void *key;
     size_t key_size;
+    struct psd_net_config config;
     struct psd_loop *loop; /* borrowed until close, as is the world */
     void *world;
     unsigned rank, ranks;
@@ -48,6 +49,12 @@ struct psd_mesh_options {
 
 /* Takes the place at the address and lets in who connects. */
 psd_status psd_mesh_open(const struct psd_mesh_options *options, struct psd_mesh **out);
+
+/* Where it listens, as others connect to it; borrowed until close. */
+const char *psd_mesh_address(const struct psd_mesh *mesh);
+
+/* What has been refused at the door so far, by reason. */
+struct psd_net_refusals psd_mesh_refusals(const struct psd_mesh *mesh);
 
 /* Closes all connections; the handler hears nothing more. NULL is fine. */
 void psd_mesh_close(struct psd_mesh *mesh);

@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/loop.h"
+#include "base/status.h"
 #include "comm/mesh.h"
 #include "net/sim/sim.h"
 #include "test.h"
@@ -135,7 +136,10 @@ static psd_status open_as(struct member *member, unsigned rank, unsigned ranks, 
                                        .handler = &handler,
                                        .user = member};
 
-    return psd_mesh_open(&options, &member->mesh);
+    PSD_TRY(psd_mesh_open(&options, &member->mesh));
+    CHECK_TEXT(address, psd_mesh_address(member->mesh));
+    CHECK(psd_mesh_refusals(member->mesh).handshakes == 0);
+    return PSD_OK;
 }
 
 static void open_mesh(void *arg)
@@ -400,6 +404,61 @@ static void what_overtakes_the_hello_waits_for_it(void)
     }
 }
 
+/* A transport of which the test itself says what comes when. */
+static struct psd_endpoint_options heard_open;
+
+static psd_status fake_open(const struct psd_endpoint_options *options, struct psd_endpoint **out)
+{
+    heard_open = *options;
+    *out = (struct psd_endpoint *)(void *)&heard_open;
+    return PSD_OK;
+}
+
+static void fake_close(struct psd_endpoint *endpoint)
+{
+    CHECK(endpoint == (struct psd_endpoint *)(void *)&heard_open);
+}
+
+static const char *fake_address(const struct psd_endpoint *endpoint)
+{
+    (void)endpoint;
+    return "a";
+}
+
+/* Whether a header of that kind is put off. */
+static bool is_later(struct psd_conn *conn, enum psd_message_kind kind)
+{
+    struct psd_message message = {.kind = kind, .from = 1};
+    unsigned char header[PSD_MESSAGE_SIZE];
+    struct psd_place place = {.later = false};
+
+    psd_message_encode(&message, header);
+    CHECK_OK(heard_open.handler->place(heard_open.user, conn, header, 0, &place));
+    return place.later;
+}
+
+static void what_comes_while_the_hello_is_half_there_waits_for_it(void)
+{
+    static const struct psd_transport fake = {
+        .open = fake_open, .close = fake_close, .address = fake_address};
+    struct psd_message hello = {.kind = PSD_MESSAGE_HELLO, .from = 1};
+    struct psd_conn conn = {.transport = &fake};
+    unsigned char header[PSD_MESSAGE_SIZE];
+    struct ground ground = {.transport = &fake, .ranks = 2};
+    struct member *member = &ground.members[0];
+
+    member->ground = &ground;
+    open_mesh(member);
+    heard_open.handler->accepted(heard_open.user, &conn);
+    CHECK(is_later(&conn, PSD_MESSAGE_PUSH)); /* the hello has not come at all */
+    CHECK(!is_later(&conn, PSD_MESSAGE_HELLO));
+    CHECK(is_later(&conn, PSD_MESSAGE_PUSH));
+    psd_message_encode(&hello, header);
+    CHECK_OK(heard_open.handler->arrived(heard_open.user, &conn, header));
+    CHECK(atomic_load(&member->joined) == 1 && !is_later(&conn, PSD_MESSAGE_PUSH));
+    close_mesh(member);
+}
+
 static void open_survives_every_failed_allocation(void)
 {
     bool failed = true;
@@ -425,5 +484,6 @@ int main(int argc, char **argv)
     RUN(a_rank_that_nobody_expects_is_not_let_in)
     RUN(headers_that_are_none_close_the_connection)
     RUN(what_overtakes_the_hello_waits_for_it)
+    RUN(what_comes_while_the_hello_is_half_there_waits_for_it)
     RUN(open_survives_every_failed_allocation)
 }

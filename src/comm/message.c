@@ -3,15 +3,18 @@
 #include "base/status.h"
 
 static const char *const names[PSD_MESSAGE_KINDS] = {
-    [PSD_MESSAGE_HELLO] = "hello",     [PSD_MESSAGE_PUSH] = "push",
-    [PSD_MESSAGE_VALUE] = "value",     [PSD_MESSAGE_INITIAL] = "initial",
-    [PSD_MESSAGE_FACTORS] = "factors", [PSD_MESSAGE_SQUARES] = "squares",
-    [PSD_MESSAGE_SCALE] = "scale",     [PSD_MESSAGE_GIVE] = "give",
-    [PSD_MESSAGE_TAKE] = "take",       [PSD_MESSAGE_WHO] = "who",
-    [PSD_MESSAGE_MISSING] = "missing", [PSD_MESSAGE_END] = "end",
-    [PSD_MESSAGE_JOIN] = "join",       [PSD_MESSAGE_ROSTER] = "roster",
-    [PSD_MESSAGE_PARAMS] = "params",   [PSD_MESSAGE_PLAN] = "plan",
-    [PSD_MESSAGE_LEAVE] = "leave",
+    [PSD_MESSAGE_HELLO] = "hello",       [PSD_MESSAGE_PUSH] = "push",
+    [PSD_MESSAGE_VALUE] = "value",       [PSD_MESSAGE_INITIAL] = "initial",
+    [PSD_MESSAGE_FACTORS] = "factors",   [PSD_MESSAGE_SQUARES] = "squares",
+    [PSD_MESSAGE_SCALE] = "scale",       [PSD_MESSAGE_GIVE] = "give",
+    [PSD_MESSAGE_TAKE] = "take",         [PSD_MESSAGE_WHO] = "who",
+    [PSD_MESSAGE_MISSING] = "missing",   [PSD_MESSAGE_END] = "end",
+    [PSD_MESSAGE_JOIN] = "join",         [PSD_MESSAGE_ROSTER] = "roster",
+    [PSD_MESSAGE_PARAMS] = "params",     [PSD_MESSAGE_PLAN] = "plan",
+    [PSD_MESSAGE_LEAVE] = "leave",       [PSD_MESSAGE_PARTED] = "parted",
+    [PSD_MESSAGE_MEASURE] = "measure",   [PSD_MESSAGE_PING] = "ping",
+    [PSD_MESSAGE_PONG] = "pong",         [PSD_MESSAGE_FLOW] = "flow",
+    [PSD_MESSAGE_MEASURED] = "measured",
 };
 
 static void put(unsigned char *out, uint64_t number, unsigned bytes)
@@ -62,6 +65,11 @@ psd_status psd_message_decode(const unsigned char header[PSD_MESSAGE_SIZE],
         .length = get(header + 32, 8),
     };
     return PSD_OK;
+}
+
+psd_status psd_message_status(const struct psd_message *end)
+{
+    return end->which == (uint32_t)-PSD_ETIMEOUT ? PSD_ETIMEOUT : PSD_EPEER;
 }
 
 const char *psd_message_name(enum psd_message_kind kind)

@@ -31,8 +31,8 @@ enum psd_message_kind {
     PSD_MESSAGE_FACTORS, /* subject: the weight; which: the worker. Rows of u for the receiver, v */
     PSD_MESSAGE_SQUARES, /* block sums of what the sender owns, for clipping: to rank 0 */
     PSD_MESSAGE_SCALE,   /* which: the bits of a float, what clipping leaves: rank 0 to all */
-    PSD_MESSAGE_GIVE,    /* a member's part in a collective: to rank 0 */
-    PSD_MESSAGE_TAKE,    /* the result of a collective: rank 0 to all */
+    PSD_MESSAGE_GIVE,    /* a member's part in a sum: to rank 0; or its call for a copy */
+    PSD_MESSAGE_TAKE,    /* the sum: rank 0 to all; or the copy: host of worker 0 to all */
     PSD_MESSAGE_WHO,     /* subject: a part. Whose gradient of it is missing? to its server */
     PSD_MESSAGE_MISSING, /* the answer; first: a rank's, or UINT32_MAX: nobody's */
     PSD_MESSAGE_END,     /* the job ends; payload: the sentence; which: a psd_status, negated */
@@ -42,6 +42,12 @@ enum psd_message_kind {
     PSD_MESSAGE_PLAN,    /* forms and routes: rank 0 to all */
     PSD_MESSAGE_LEAVE,   /* the sender closes its seat; iteration: the first that it does not sync;
                             first, count: sums and copies that it took part in */
+    PSD_MESSAGE_PARTED,  /* the answer: the receiver has all that it needs from who leaves */
+    PSD_MESSAGE_MEASURE, /* let us measure the network: rank 0 to all */
+    PSD_MESSAGE_PING,    /* an answer is wanted at once: to the next rank */
+    PSD_MESSAGE_PONG,    /* it */
+    PSD_MESSAGE_FLOW, /* any bytes: to the next rank; count: 0, or, in the last, of all before it */
+    PSD_MESSAGE_MEASURED, /* what a member has measured: to rank 0 */
     PSD_MESSAGE_KINDS
 };
 
@@ -58,6 +64,10 @@ void psd_message_encode(const struct psd_message *message, unsigned char out[PSD
 /* PSD_EPEER: not a header of ours. */
 psd_status psd_message_decode(const unsigned char header[PSD_MESSAGE_SIZE],
                               struct psd_message *message);
+
+/* What an END's status is to who hears it: PSD_ETIMEOUT as it is, and of all else PSD_EPEER, since the
+ * mistake is another's. */
+psd_status psd_message_status(const struct psd_message *end);
 
 /* The name of a kind, such as "push"; never NULL. */
 const char *psd_message_name(enum psd_message_kind kind);

@@ -1,13 +1,9 @@
-/* node.c - makes a node, hands messages to the part they are for, and ends the job once. */
+/* node.c - makes a node, and takes the calls that are for no part of it alone. */
 #include "comm/node.h"
 #include "base/alloc.h"
 #include "comm/node_state.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
-
-enum { LONGEST = 2048 }; /* bytes of a sentence that ends a job */
 
 static void emit(void *arg, struct psd_send *send)
 {
@@ -39,10 +35,9 @@ static psd_status find_hosted(struct psd_node *node)
 static psd_status init_parts(struct psd_node *node, size_t credit)
 {
     node->gone = psd_alloc_zero(node->job->ranks, sizeof *node->gone);
-    node->farewell = psd_alloc_zero(LONGEST + 1, 1);
-    node->heard = psd_alloc_zero(LONGEST + 1, 1);
-    if (!node->gone || !node->farewell || !node->heard)
+    if (!node->gone)
         return PSD_ENOMEM;
+    PSD_TRY(psd_node_init_end(node));
     PSD_TRY(find_hosted(node));
     PSD_TRY(psd_schedule_create(node->job->ranks, node->rank, credit, emit, node, &node->schedule));
     PSD_TRY(psd_syncer_init(node));
@@ -91,14 +86,22 @@ void psd_node_destroy(struct psd_node *node)
     psd_schedule_destroy(node->schedule);
     psd_alloc_free(node->hosted);
     psd_alloc_free(node->gone);
-    psd_alloc_free(node->farewell);
-    psd_alloc_free(node->heard);
+    psd_node_fini_end(node);
     psd_alloc_free(node);
 }
 
 psd_status psd_node_floats(struct psd_node *node, size_t count, float **out)
 {
-    node->memory += count * sizeof(float);
+    node->memory += count * sizeof **out;
+    if (node->sizes_only)
+        return PSD_OK;
+    *out = psd_alloc_zero(count, sizeof **out);
+    return *out ? PSD_OK : PSD_ENOMEM;
+}
+
+psd_status psd_node_doubles(struct psd_node *node, size_t count, double **out)
+{
+    node->memory += count * sizeof **out;
     if (node->sizes_only)
         return PSD_OK;
     *out = psd_alloc_zero(count, sizeof **out);
@@ -117,115 +120,6 @@ unsigned psd_node_hosted_index(const struct psd_node *node, unsigned worker)
             high = middle;
     }
     return low < node->n_hosted && node->hosted[low] == worker ? low : node->n_hosted;
-}
-
-/* An older iteration comes first: who is still in it holds up all others in the next one. */
-static uint64_t age_of(const struct psd_message *message)
-{
-    return message->iteration & INT32_MAX;
-}
-
-void psd_node_send(struct psd_node *node, const struct psd_message *message, unsigned to,
-                   enum psd_send_class class, uint32_t urgency, struct psd_span first,
-                   struct psd_span second)
-{
-    struct psd_send *send = node->gone[to] ? NULL : psd_schedule_take(node->schedule);
-
-    if (node->gone[to]) /* it needs nothing any more */
-        return;
-    if (!send) {
-        psd_node_no_memory(node);
-        return;
-    }
-    send->message = *message;
-    send->message.from = node->rank;
-    send->message.length = first.bytes + second.bytes;
-    send->frame.payload[0] = first;
-    send->frame.payload[1] = second;
-    send->to = to;
-    send->class = class;
-    send->urgency = age_of(message) << 32 | urgency;
-    psd_schedule_queue(node->schedule, send);
-}
-
-void psd_node_tell(struct psd_node *node, const struct psd_message *message,
-                   enum psd_send_class class, uint32_t urgency, const void *data, unsigned except)
-{
-    struct psd_span payload = {data, message->length};
-
-    for (unsigned i = 1; i < node->job->ranks; i++) {
-        unsigned to = (node->rank + i) % node->job->ranks;
-        if (to != except)
-            psd_node_send(node, message, to, class, urgency, payload, (struct psd_span){0});
-    }
-}
-
-void psd_node_order(struct psd_node *node, struct psd_work *work)
-{
-    node->works++;
-    node->driver->work(node->context, work);
-}
-
-void psd_node_done(struct psd_node *node, struct psd_work *work)
-{
-    node->works--;
-    if (!node->ended)
-        work->done(work);
-}
-
-void psd_node_sent(struct psd_node *node, struct psd_send *send)
-{
-    struct psd_message message = send->message;
-    unsigned to = send->to;
-
-    psd_schedule_sent(node->schedule, send);
-    if (node->ended)
-        return;
-    psd_inquiry_sent(node, &message, to);
-    psd_collect_sent(node, &message);
-    psd_syncer_sent(node, &message);
-}
-
-void psd_node_end(struct psd_node *node, psd_status status, const char *sentence)
-{
-    struct psd_message message = {.kind = PSD_MESSAGE_END, .which = (uint32_t)-status};
-
-    if (node->ended)
-        return;
-    node->ended = true; /* first, so that who cannot be told for lack of memory ends nothing */
-    psd_schedule_clear(node->schedule);
-    snprintf(node->farewell, LONGEST, "%s", sentence);
-    message.length = strlen(node->farewell);
-    psd_node_tell(node, &message, PSD_SEND_CONTROL, 0, node->farewell, node->rank);
-    node->driver->ended(node->context, status, sentence);
-}
-
-void psd_node_no_memory(struct psd_node *node)
-{
-    char sentence[64];
-
-    snprintf(sentence, sizeof sentence, "rank %u is out of memory", node->rank);
-    psd_node_end(node, PSD_ENOMEM, sentence);
-}
-
-psd_status psd_node_mistake(struct psd_node *node, psd_status status, const char *format, ...)
-{
-    char sentence[LONGEST];
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(sentence, sizeof sentence, format, args);
-    va_end(args);
-    psd_node_end(node, status == PSD_EINVAL ? PSD_EPEER : status, sentence);
-    return psd_fail(status, "%s", sentence);
-}
-
-void psd_node_lost(struct psd_node *node, unsigned rank, const char *why)
-{
-    node->gone[rank] = true;
-    psd_schedule_forget(node->schedule, rank);
-    if (!node->ended && !node->leaves.all[rank].left)
-        psd_node_mistake(node, PSD_EPEER, "rank %u is lost: %s", rank, why);
 }
 
 /* The host of worker 0 gives its values to the owners of the pieces, who give them to all. */
@@ -376,140 +270,6 @@ void psd_node_apply(const struct psd_node *node, size_t param, uint64_t iteratio
     for (unsigned i = 0; i < node->job->rule->states; i++)
         state[i] = states[i] + at;
     node->job->rule->apply(&step, count, value, gradient, state);
-}
-
-psd_status psd_node_check_run(const struct psd_node *node, const struct psd_message *message)
-{
-    const struct psd_layout *layout = node->layout;
-
-    if (message->subject >= layout->n_pieces)
-        return psd_fail(PSD_EPEER, "there is no piece %u", message->subject);
-    const struct psd_piece *piece = &layout->pieces[message->subject];
-    if (message->count == 0 || message->first >= piece->parts ||
-        message->count > piece->parts - message->first)
-        return psd_fail(PSD_EPEER, "piece %u has no parts from %u, %u of them", message->subject,
-                        message->first, message->count);
-    const struct psd_part *first = &layout->parts[piece->first_part + message->first];
-    const struct psd_part *last = first + message->count - 1;
-    if (message->length != (last->at + last->count - first->at) * sizeof(float))
-        return psd_fail(PSD_EPEER, "%s of %s has %llu bytes", psd_message_name(message->kind),
-                        node->job->params[first->param].name, (unsigned long long)message->length);
-    return PSD_OK;
-}
-
-static psd_status place_end(struct psd_node *node, const struct psd_message *message,
-                            struct psd_place *place)
-{
-    if (message->length > LONGEST)
-        return psd_fail(PSD_EPEER, "rank %u ends the job with too many words", message->from);
-    place->spans[0].bytes = message->length;
-    if (node->is_ending) /* the first sentence is the one that counts */
-        return PSD_OK;
-    node->is_ending = true;
-    node->ender = message->from;
-    place->spans[0].data = node->heard;
-    node->heard[message->length] = '\0';
-    return PSD_OK;
-}
-
-static psd_status place_nothing(const struct psd_message *message)
-{
-    return message->length
-               ? psd_fail(PSD_EPEER, "%s has no payload", psd_message_name(message->kind))
-               : PSD_OK;
-}
-
-psd_status psd_node_find_place(struct psd_node *node, unsigned from,
-                               const struct psd_message *message, struct psd_place *place)
-{
-    if (message->from != from)
-        return psd_fail(PSD_EPEER, "%s of rank %u comes from rank %u",
-                        psd_message_name(message->kind), message->from, from);
-    switch (message->kind) {
-    case PSD_MESSAGE_PUSH:
-        return psd_shard_place(node, message, place);
-    case PSD_MESSAGE_VALUE:
-    case PSD_MESSAGE_INITIAL:
-        return psd_syncer_place(node, message, place);
-    case PSD_MESSAGE_FACTORS:
-        return psd_exchange_place(node, message, place);
-    case PSD_MESSAGE_SQUARES:
-    case PSD_MESSAGE_SCALE:
-        return psd_clip_place(node, message, place);
-    case PSD_MESSAGE_GIVE:
-    case PSD_MESSAGE_TAKE:
-        return psd_collect_place(node, message, place);
-    case PSD_MESSAGE_END:
-        return place_end(node, message, place);
-    case PSD_MESSAGE_WHO:
-    case PSD_MESSAGE_MISSING:
-        return psd_inquiry_place(node, message);
-    case PSD_MESSAGE_LEAVE:
-        return place_nothing(message);
-    default:
-        return psd_fail(PSD_EPEER, "%s does not belong into a running job",
-                        psd_message_name(message->kind));
-    }
-}
-
-/* The connection stays, also after a mistake: the sentence that ends the job travels on it. */
-void psd_node_place(struct psd_node *node, unsigned from, const struct psd_message *message,
-                    struct psd_place *place)
-{
-    psd_status status = PSD_OK;
-
-    *place = (struct psd_place){.add = false};
-    if (!node->ended)
-        status = psd_node_find_place(node, from, message, place);
-    if (status == PSD_ENOMEM)
-        psd_node_no_memory(node);
-    else if (status != PSD_OK && !node->ended)
-        psd_node_mistake(node, PSD_EPEER, "%s", psd_error());
-    if (node->ended) {
-        *place = (struct psd_place){.add = false};
-        place->spans[0].bytes = message->length;
-    }
-}
-
-static void hand_over(struct psd_node *node, const struct psd_message *message)
-{
-    switch (message->kind) {
-    case PSD_MESSAGE_PUSH:
-        psd_shard_arrived(node, message);
-        break;
-    case PSD_MESSAGE_VALUE:
-    case PSD_MESSAGE_INITIAL:
-        psd_syncer_arrived(node, message);
-        break;
-    case PSD_MESSAGE_FACTORS:
-        psd_exchange_arrived(node, message);
-        break;
-    case PSD_MESSAGE_SQUARES:
-    case PSD_MESSAGE_SCALE:
-        psd_clip_arrived(node, message);
-        break;
-    case PSD_MESSAGE_GIVE:
-    case PSD_MESSAGE_TAKE:
-        psd_collect_arrived(node, message);
-        break;
-    case PSD_MESSAGE_END:
-        if (message->from == node->ender)
-            psd_node_end(node, PSD_EPEER, node->heard);
-        break;
-    case PSD_MESSAGE_LEAVE:
-        psd_leave_arrived(node, message);
-        break;
-    default:
-        psd_inquiry_arrived(node, message);
-    }
-}
-
-void psd_node_arrived(struct psd_node *node, const struct psd_message *message)
-{
-    node->counters.received_messages++;
-    node->counters.received_bytes += PSD_MESSAGE_SIZE + message->length;
-    if (!node->ended)
-        hand_over(node, message);
 }
 
 bool psd_node_busy(const struct psd_node *node)

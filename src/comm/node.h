@@ -107,6 +107,9 @@ psd_status psd_node_collect(struct psd_node *node, enum psd_collective kind, voi
 void psd_node_place(struct psd_node *node, unsigned from, const struct psd_message *message,
                     struct psd_place *place);
 
+/* Whether the payload of a message that has its place is added to what is there. */
+bool psd_node_adds(const struct psd_node *node, const struct psd_message *message);
+
 /* Its payload is in place. */
 void psd_node_arrived(struct psd_node *node, const struct psd_message *message);
 
@@ -126,7 +129,8 @@ void psd_node_leave(struct psd_node *node);
 /* Whether sends are queued or in flight, or works ordered. */
 bool psd_node_busy(const struct psd_node *node);
 
-/* Bytes that the node holds for places, partial sums, factors and rule state; the plan's figure. */
+/* Bytes that the node holds for places, partial sums, factors, rule state and scratch; the plan's
+ * figure. */
 size_t psd_node_memory(const struct psd_node *node);
 
 /* Adds what has happened here; waits are the driver's to count. */

@@ -267,8 +267,10 @@ static void take_part(struct fuzz *fuzz, uint8_t what)
                                   .subject = kind,
                                   .count = (uint32_t)(collects->bytes / sizeof(float))};
 
-    if (node->rank == 0 && kind == PSD_COLLECTIVE_SUM)
+    if (node->rank == 0)
         message.kind = PSD_MESSAGE_GIVE;
+    if (kind == PSD_COLLECTIVE_COPY)
+        message.count = 0;
     message.length = right_length(fuzz->test, &message);
     if (what & 128)
         come(fuzz, &message);

@@ -6,17 +6,18 @@
 
 static size_t sends_of_piece(const struct psd_node *node, const struct psd_piece *piece)
 {
-    const uint32_t *first = node->merge->first_input + node->rank;
     size_t param = node->layout->parts[piece->first_part].param;
 
     if (piece->server == node->rank)
         return (size_t)piece->parts * (node->job->ranks - 1);
-    return psd_job_is_factored(node->job, param) ? 0 : piece->parts * (size_t)(first[1] - first[0]);
+    return psd_job_is_factored(node->job, param)
+               ? 0
+               : (size_t)piece->parts * psd_merge_inputs(node->merge, node->rank);
 }
 
 psd_status psd_node_reserve(struct psd_node *node)
 {
-    size_t ranks = node->job->ranks, control = 4 * ranks + 16;
+    size_t ranks = node->job->ranks, control = 4 * ranks + 16 + PSD_COLLECT_AHEAD;
     size_t sends = control + psd_exchange_sends(node);
 
     for (size_t i = 0; i < node->layout->n_pieces; i++)

@@ -2,13 +2,14 @@
  *
  *     syncer.c    what the process's own workers have synced, and which values are fresh
  *     shared.c    small parameters that travel in one piece
- *     shard.c     the pieces this rank owns: adds up, updates, publishes
- *     exchange.c  factors: gathers them, rebuilds its rows
+ *     shard.c     the pieces this rank owns: adds up, updates, publishes (shard_*.c)
+ *     exchange.c  factors: sends, gathers, rebuilds (exchange_*.c)
  *     clip.c      the norm of all gradients, when updates wait for it
  *     collect.c   small sums, copies and barriers
  *     inquiry.c   who keeps us waiting
  *     leave.c     members that close their seats
- *     node.c      makes and ends it, and hands messages to the others */
+ *     node.c      makes it, and takes calls that are for no part alone
+ *     node_*.c    what it sends, what it receives, how it ends, how much it makes in advance */
 #ifndef PSD_COMM_NODE_STATE_H
 #define PSD_COMM_NODE_STATE_H
 
@@ -23,6 +24,8 @@
 #include "comm/shard.h"
 #include "comm/shared.h"
 #include "comm/syncer.h"
+
+struct psd_ending;
 
 struct psd_node {
     const struct psd_job *job; /* borrowed, as are the next two */
@@ -55,30 +58,42 @@ struct psd_node {
     bool *gone;   /* owned; [ranks]: its connection is closed */
     size_t works; /* ordered and not yet done */
     struct psd_comm_counters counters;
-    char *heard;    /* owned; the sentence with which another ends the job, */
-    bool is_ending; /* and which is on its way, */
-    unsigned ender; /* from this rank */
-    char *farewell; /* owned; where the sentence that ends the job arrives */
-    size_t memory;  /* bytes behind places, sums, factors and state */
+    struct psd_ending *endings; /* owned; sentences with which others end the job, on their way */
+    char *farewell;             /* owned; the one that has ended it, on its way to others */
+    size_t memory;              /* bytes behind places, sums, factors, state and scratch */
 };
 
-/* Memory for floats that only real payloads need, zeroed; in *out NULL where sizes are simulated. It
+/* Memory for numbers that only real payloads need, zeroed; in *out NULL where sizes are simulated. It
  * counts as the node's memory either way. */
 psd_status psd_node_floats(struct psd_node *node, size_t count, float **out);
+psd_status psd_node_doubles(struct psd_node *node, size_t count, double **out);
 
 /* Sends the message with its payload, `first` and then `second` (which may be empty), both borrowed
- * until they are sent. What the message says of sender and length is filled in. */
-void psd_node_send(struct psd_node *node, const struct psd_message *message, unsigned to,
+ * until they are sent. What the message says of sender and length is filled in. False: the member is
+ * gone, and needs nothing any more, or the job has ended for lack of memory. */
+bool psd_node_send(struct psd_node *node, const struct psd_message *message, unsigned to,
                    enum psd_send_class class, uint32_t urgency, struct psd_span first,
                    struct psd_span second);
 
 /* Sends the message, with `data` as payload of the length it says, to all others but `except`, the
- * next after us first; `data` is borrowed until all are sent. */
-void psd_node_tell(struct psd_node *node, const struct psd_message *message,
-                   enum psd_send_class class, uint32_t urgency, const void *data, unsigned except);
+ * next after us first, and returns how many these are; `data` is borrowed until all are sent. */
+unsigned psd_node_tell(struct psd_node *node, const struct psd_message *message,
+                       enum psd_send_class class, uint32_t urgency, const void *data,
+                       unsigned except);
+
+/* A message to a member that is gone is never reported sent; it counts as if it were. */
+void psd_node_dropped(void *node, const struct psd_message *message, unsigned to);
 
 /* Orders a work that its owner has filled in. */
 void psd_node_order(struct psd_node *node, struct psd_work *work);
+
+psd_status psd_node_init_end(struct psd_node *node);
+void psd_node_fini_end(struct psd_node *node);
+
+/* A member ends the job (node_end.c). */
+psd_status psd_node_place_end(struct psd_node *node, const struct psd_message *message,
+                              struct psd_place *place);
+void psd_node_hear_end(struct psd_node *node, const struct psd_message *message);
 
 /* The job ends for lack of memory. */
 void psd_node_no_memory(struct psd_node *node);

@@ -14,11 +14,6 @@ static struct psd_message end_of(unsigned from, const char *sentence)
                                 .length = strlen(sentence)};
 }
 
-static struct psd_message leave_of(unsigned from, uint64_t iteration)
-{
-    return (struct psd_message){.kind = PSD_MESSAGE_LEAVE, .from = from, .iteration = iteration};
-}
-
 /* --- made ----------------------------------------------------------------------------------------
  */
 
@@ -187,6 +182,25 @@ static void initial_values_come_only_where_they_are_spread(void)
     }
 }
 
+/* At their owner, from the host of worker 0, and at others. */
+static void initial_values_that_are_coming_do_not_come_again(void)
+{
+    for (unsigned rank = 1; rank < 3; rank++) {
+        struct node_test *test = unstarted(rank, true);
+        struct psd_message initial = initial_of(test, rank == 1 ? 0 : 1, CONV);
+        struct psd_place place;
+        CHECK_OK(psd_node_start(test->node, false));
+        psd_node_place(test->node, initial.from, &initial, &place);
+        node_refuses(test, initial, "a value of conv that nobody waits for"); /* it is coming, */
+        node_move((const float[]){5, 5, 5}, &initial, &place);
+        psd_node_arrived(test->node, &initial);
+        node_refuses(test, initial, "a value of conv that nobody waits for"); /* and here */
+        node_settle(test);
+        node_has(test, CONV, 5, 1);
+        node_end(test);
+    }
+}
+
 static void small_parameters_are_spread_in_their_piece(void)
 {
     static const struct node_param xy[] = {{.name = "x", .rows = 1, .cols = 2},
@@ -309,20 +323,89 @@ static void a_flood_of_ends_is_one_end(void)
     node_free(test);
 }
 
-static void of_two_ends_at_once_the_first_is_heard(void)
+/* Each has a place, so the one that stays half there holds nothing up. */
+static void of_two_ends_at_once_the_first_whole_one_is_heard(void)
+{
+    for (int turn = 0; turn < 2; turn++) {
+        struct node_test *test = member(1);
+        const char *words[] = {"rank 2 is tired", "so am I"};
+        struct psd_message ends[] = {end_of(2, words[0]), end_of(0, words[1])};
+        struct psd_place places[2];
+        for (int i = 0; i < 2; i++)
+            psd_node_place(test->node, ends[i].from, &ends[i], &places[i]);
+        for (int i = turn, n = 0; n < 2; i = !i, n++) {
+            CHECK(test->ended == (unsigned)n);
+            node_move(words[i], &ends[i], &places[i]);
+            psd_node_arrived(test->node, &ends[i]);
+        }
+        node_ends(test, PSD_EPEER, words[turn]);
+        node_free(test);
+    }
+}
+
+static void an_end_that_is_coming_does_not_come_again(void)
 {
     struct node_test *test = member(1);
-    struct psd_message first = end_of(2, "rank 2 is tired"), second = end_of(0, "so am I");
-    struct psd_place place, other;
+    struct psd_message end = end_of(2, "rank 2 is tired");
+    struct psd_place place;
 
-    psd_node_place(test->node, 2, &first, &place);
-    psd_node_place(test->node, 0, &second, &other);
-    CHECK(!other.spans[0].data && other.spans[0].bytes == second.length);
-    psd_node_arrived(test->node, &second);
-    CHECK(test->ended == 0);
-    node_move("rank 2 is tired", &first, &place);
-    psd_node_arrived(test->node, &first);
+    psd_node_place(test->node, 2, &end, &place);
+    node_refuses(test, end, "rank 2 ends the job twice");
+    node_move("rank 2 is tired", &end, &place);
+    psd_node_arrived(test->node, &end);
     node_ends(test, PSD_EPEER, "rank 2 is tired");
+    node_free(test);
+}
+
+static void who_breaks_off_in_its_last_sentence_is_lost(void)
+{
+    struct node_test *test = member(1);
+    struct psd_message end = end_of(2, "rank 2 is tired");
+    struct psd_place place;
+
+    psd_node_place(test->node, 2, &end, &place);
+    psd_node_lost(test->node, 2, "connection reset");
+    CHECK_TEXT("rank 2 is lost: connection reset", test->sentence);
+    CHECK(test->ended == 1);
+    node_sent(test, PSD_MESSAGE_END, 0);
+    node_is_quiet(test);
+    node_free(test);
+}
+
+static void who_was_not_in_time_is_told_so_and_all_else_is_another_s_mistake(void)
+{
+    static const struct {
+        uint32_t which;
+        psd_status status;
+    } cases[] = {
+        {(uint32_t)-PSD_ETIMEOUT, PSD_ETIMEOUT},
+        {(uint32_t)-PSD_EPEER, PSD_EPEER},
+        {(uint32_t)-PSD_ENOMEM, PSD_EPEER},
+        {(uint32_t)-PSD_EDEVICE, PSD_EPEER},
+        {PSD_OK, PSD_EPEER},
+        {UINT32_MAX, PSD_EPEER},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct node_test *test = member(1);
+        struct psd_message end = end_of(2, "enough");
+        end.which = cases[i].which;
+        node_deliver(test, end, "enough");
+        node_ends(test, cases[i].status, "enough");
+        node_free(test);
+    }
+}
+
+static void an_end_that_there_is_no_memory_for_is_one_all_the_same(void)
+{
+    struct node_test *test = member(1);
+    struct psd_message end = end_of(2, "rank 2 is tired");
+    struct psd_place place;
+
+    psd_alloc_fail_at(0);
+    psd_node_place(test->node, 2, &end, &place);
+    CHECK(psd_alloc_fail_at(-1) && !place.spans[0].data);
+    node_ends(test, PSD_ENOMEM, "rank 1 is out of memory");
     node_free(test);
 }
 
@@ -407,109 +490,6 @@ static void a_lost_member_ends_the_job(void)
     psd_node_lost(test->node, 2, "connection reset");
     CHECK(test->ended == 1);
     node_free(test);
-}
-
-static void a_member_that_has_left_is_not_lost(void)
-{
-    struct node_test *test = member(0);
-
-    node_deliver(test, leave_of(1, 0), NULL);
-    psd_node_lost(test->node, 1, "it has gone");
-    node_is_quiet(test);
-    CHECK(test->ended == 0);
-    node_end(test);
-}
-
-/* --- left ----------------------------------------------------------------------------------------
- */
-
-static void leaving_is_told_to_all(void)
-{
-    struct node_test *test = member(0);
-    float number = 1;
-
-    CHECK_OK(psd_node_collect(test->node, PSD_COLLECTIVE_COPY, &number, 4));
-    node_settle(test);
-    psd_node_leave(test->node);
-    for (unsigned to = 1; to < 3; to++) {
-        struct psd_send leave = node_sent(test, PSD_MESSAGE_LEAVE, to);
-        CHECK(leave.message.iteration == 0 && leave.message.length == 0);
-        CHECK(leave.message.first == 0 && leave.message.count == 1); /* sums and copies */
-    }
-    node_end(test);
-}
-
-static void the_first_iteration_not_synced_is_told(void)
-{
-    struct node_test *test = node_of(&(struct node_case){.ranks = 2, .workers = 2});
-
-    node_begin(test, 7);
-    node_sync(test, CONV, 0, 1);
-    node_sync(test, FC, 0, 1);
-    node_settle(test);
-    psd_node_leave(test->node);
-    CHECK(node_sent(test, PSD_MESSAGE_LEAVE, 1).message.iteration == 8);
-    node_end(test);
-}
-
-static void leaving_in_the_middle_of_an_iteration_ends_the_job(void)
-{
-    struct node_test *test = member(0);
-
-    node_begin(test, 7);
-    node_sync(test, CONV, 0, 1);
-    node_settle(test);
-    psd_node_leave(test->node);
-    node_ends(test, PSD_EPEER, "rank 0 closes its seat before it has synced fc in iteration 7");
-    node_free(test);
-}
-
-static const char missed[] =
-    "rank 1 has closed its seat, and rank 0 waits for conv of iteration 7: "
-    "all ranks make the same number of iterations";
-
-static void who_goes_on_after_another_has_left_ends_the_job(void)
-{
-    struct node_test *test = member(0);
-
-    node_deliver(test, leave_of(1, 7), NULL);
-    node_begin(test, 7); /* which costs nobody anything yet */
-    CHECK_STATUS(PSD_EPEER, node_try_sync(test, CONV, 0, 1));
-    node_ends(test, PSD_EPEER, missed);
-    node_free(test);
-}
-
-static void who_waits_for_one_that_leaves_ends_the_job(void)
-{
-    struct node_test *test = member(0);
-
-    node_begin(test, 7);
-    node_sync(test, CONV, 0, 1);
-    node_settle(test);
-    node_deliver(test, leave_of(2, 8), NULL); /* it has synced iteration 7 */
-    CHECK(test->ended == 0);
-    node_deliver(test, leave_of(1, 7), NULL);
-    node_ends(test, PSD_EPEER, missed);
-    node_free(test);
-}
-
-static void who_collects_with_one_that_has_left_ends_the_job(void)
-{
-    static const char sentence[] = "rank 1 has closed its seat, and rank 0 waits in a reduce, "
-                                   "barrier or broadcast: all ranks make the same calls";
-
-    for (int first = 0; first < 2; first++) {
-        struct node_test *test = member(0);
-        struct psd_message leave = leave_of(1, 0);
-        if (first == 0)
-            node_deliver(test, leave, NULL);
-        CHECK_STATUS(first == 0 ? PSD_EPEER : PSD_OK,
-                     psd_node_collect(test->node, PSD_COLLECTIVE_SUM, NULL, 0));
-        if (first == 1)
-            node_deliver(test, leave, NULL);
-        node_ends(test, PSD_EPEER, sentence);
-        node_free(test);
-    }
 }
 
 /* --- messages for no part ------------------------------------------------------------------------
@@ -635,6 +615,7 @@ int main(int argc, char **argv)
     RUN(an_owner_passes_initial_values_on)
     RUN(others_get_initial_values_from_the_owners)
     RUN(initial_values_come_only_where_they_are_spread)
+    RUN(initial_values_that_are_coming_do_not_come_again)
     RUN(small_parameters_are_spread_in_their_piece)
     RUN(iterations_follow_each_other)
     RUN(an_iteration_with_a_missing_sync_ends_the_job)
@@ -642,18 +623,15 @@ int main(int argc, char **argv)
     RUN(an_end_is_told_to_all_once)
     RUN(an_end_that_is_heard_is_passed_on)
     RUN(a_flood_of_ends_is_one_end)
-    RUN(of_two_ends_at_once_the_first_is_heard)
+    RUN(of_two_ends_at_once_the_first_whole_one_is_heard)
+    RUN(an_end_that_is_coming_does_not_come_again)
+    RUN(who_breaks_off_in_its_last_sentence_is_lost)
+    RUN(who_was_not_in_time_is_told_so_and_all_else_is_another_s_mistake)
+    RUN(an_end_that_there_is_no_memory_for_is_one_all_the_same)
     RUN(the_longest_sentence_is_heard_and_a_longer_one_refused)
     RUN(an_end_survives_every_failed_allocation)
     RUN(after_the_end_calls_are_refused_and_messages_dropped)
     RUN(a_lost_member_ends_the_job)
-    RUN(a_member_that_has_left_is_not_lost)
-    RUN(leaving_is_told_to_all)
-    RUN(the_first_iteration_not_synced_is_told)
-    RUN(leaving_in_the_middle_of_an_iteration_ends_the_job)
-    RUN(who_goes_on_after_another_has_left_ends_the_job)
-    RUN(who_waits_for_one_that_leaves_ends_the_job)
-    RUN(who_collects_with_one_that_has_left_ends_the_job)
     RUN(nobody_speaks_in_another_s_name)
     RUN(what_may_not_come_ends_the_job_and_goes_nowhere)
     RUN(messages_of_joining_do_not_belong_into_a_running_job)

@@ -72,7 +72,6 @@ static void explain(struct psd_draft *draft, struct psd_plan *plan)
         param->choice = draft->routes[i];
         param->reason = reason_of(draft, i);
         plan->bytes += param->cost[param->choice].up;
-        plan->memory += param->cost[param->choice].memory;
     }
     plan->compute_s = compute_of(draft->workload);
     plan->iteration_s = draft->score.seconds;
@@ -114,6 +113,16 @@ static psd_status fill(struct psd_plan *plan, struct psd_draft *draft)
     return PSD_OK;
 }
 
+/* Gives the job these routes, and in `routes` those that it had. */
+static void exchange_routes(struct psd_job *job, enum psd_route *routes)
+{
+    for (size_t i = 0; i < job->n_params; i++) {
+        enum psd_route before = job->params[i].route;
+        job->params[i].route = routes[i];
+        routes[i] = before;
+    }
+}
+
 psd_status psd_plan_create(struct psd_job *job, const struct psd_workload *workload,
                            const struct psd_plan_network *network, struct psd_plan **out)
 {
@@ -122,15 +131,18 @@ psd_status psd_plan_create(struct psd_job *job, const struct psd_workload *workl
 
     struct psd_plan *plan = psd_alloc_zero(1, sizeof *plan);
     psd_status status = plan ? fill(plan, &draft) : PSD_ENOMEM;
-    psd_draft_fini(&draft);
-    if (status != PSD_OK) {
-        psd_plan_destroy(plan);
-        return status;
+    if (status == PSD_OK) {
+        exchange_routes(job, draft.routes);
+        status = psd_plan_memory(job, &plan->memory);
+        if (status != PSD_OK)
+            exchange_routes(job, draft.routes);
     }
-    for (size_t i = 0; i < job->n_params; i++)
-        job->params[i].route = plan->params[i].choice;
-    *out = plan;
-    return PSD_OK;
+    psd_draft_fini(&draft);
+    if (status == PSD_OK)
+        *out = plan;
+    else
+        psd_plan_destroy(plan);
+    return status;
 }
 
 void psd_plan_destroy(struct psd_plan *plan)

@@ -35,7 +35,8 @@ struct psd_route_cost {
     double device_s;           /* rebuilding and updating beyond what one machine alone does */
     double host_s;             /* summing */
     double seconds;            /* alone on the network: the longest of these, and the hops */
-    size_t memory;             /* bytes of partial sums, factors and state on one member */
+    size_t memory;             /* bytes of partial sums, factors and state on one member, to
+                                  compare routes by; the plan's total is counted in full */
 };
 
 struct psd_plan_param {
@@ -52,7 +53,7 @@ struct psd_plan {
     double paper_s;   /* predicted with the paper's rule */
     double clip_s;    /* of iteration_s what clipping costs: norms, and the wait for all */
     double bytes;     /* up from one member in an iteration */
-    size_t memory;    /* bytes on one member */
+    size_t memory;    /* bytes of sums, factors, state and scratch on the member that has most */
     bool aligned;     /* hosting: a whole subtree at most for each member */
     unsigned inputs_even, inputs_aligned; /* sums that members send under either, all together */
 };
@@ -76,6 +77,9 @@ psd_status psd_plan_hosting(struct psd_job *job, const struct psd_workload *work
 psd_status psd_plan_create(struct psd_job *job, const struct psd_workload *workload,
                            const struct psd_plan_network *network, struct psd_plan **out);
 void psd_plan_destroy(struct psd_plan *plan);
+
+/* Bytes that the nodes of a job with forms and routes hold, at the member that has most. */
+psd_status psd_plan_memory(const struct psd_job *job, size_t *out);
 
 /* The paper's rule for an M x N parameter, batch K, P1 workers and P2 servers: broadcast? */
 bool psd_plan_paper(double m, double n, double k, double p1, double p2);

@@ -191,16 +191,13 @@ static void totals_are_those_of_the_choice(void)
 {
     struct lab lab = new_lab(workload_published("vgg19-22k"), 8, 8);
     double bytes = 0;
-    size_t memory = 0;
 
     make_plan(&lab, &gbit40);
     for (size_t i = 0; i < lab.job->n_params; i++) {
         const struct psd_plan_param *param = &lab.plan->params[i];
         bytes += param->cost[param->choice].up;
-        memory += param->cost[param->choice].memory;
     }
     CHECK_NEAR(lab.plan->bytes, bytes, 1e-3);
-    CHECK(lab.plan->memory == memory && memory > 0);
     close_lab(&lab);
 }
 
@@ -269,7 +266,7 @@ static void large_nets_and_clusters_are_planned_at_once(void)
     CHECK(cpu_seconds() - began < 0.05);
     began = cpu_seconds();
     make_plan(&resnet, &gbit10);
-    CHECK(cpu_seconds() - began < 0.2);
+    CHECK(cpu_seconds() - began < 1); /* 0.05, and sanitizers */
     close_lab(&resnet);
     close_lab(&vgg);
 }

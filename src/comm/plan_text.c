@@ -128,7 +128,7 @@ static void put_totals(struct text *text)
         floats += plan->params[i].cost[plan->params[i].choice].floats;
     put(text, "traffic    %.3f M floats across one member's link, both ways; %.3f MB up\n",
         floats / 1e6, plan->bytes / 1e6);
-    put(text, "memory     %.3f MB for sums, factors and state on one member\n",
+    put(text, "memory     %.3f MB for sums, factors, state and scratch on one member\n",
         (double)plan->memory / 1e6);
 }
 

@@ -1,7 +1,8 @@
-/* roster_fuzz.c - any bytes as one of the four letters: no crash, and what is read makes sense.
+/* roster_fuzz.c - any bytes as one of the five letters: no crash, and what is read makes sense.
  *
  * The first byte says which letter it is. */
 #include "base/alloc.h"
+#include "comm/measure.h"
 #include "comm/roster.h"
 #include "fuzz.h"
 
@@ -94,12 +95,21 @@ static void read_plan(const uint8_t *data, size_t size)
     psd_job_destroy(job);
 }
 
+static void read_measured(const uint8_t *data, size_t size)
+{
+    struct psd_measured measured = {0, 0};
+    psd_status status = psd_measure_read(1, data, size, &measured);
+
+    if ((status == PSD_OK) != (measured.bandwidth > 0) || (status == PSD_OK && size != 16))
+        abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static void (*const readers[])(const uint8_t *data, size_t size) = {read_join, read_roster,
-                                                                        read_params, read_plan};
+    static void (*const readers[])(const uint8_t *data, size_t size) = {
+        read_join, read_roster, read_params, read_plan, read_measured};
 
     if (size > 0)
-        readers[data[0] % 4](data + 1, size - 1);
+        readers[data[0] % 5](data + 1, size - 1);
     return 0;
 }

@@ -197,16 +197,6 @@ size_t psd_schedule_pending(const struct psd_schedule *schedule)
     return schedule->pending;
 }
 
-static void land_all(struct psd_schedule *schedule, unsigned rank)
-{
-    for (struct chunk *chunk = schedule->chunks; chunk; chunk = chunk->next) {
-        for (size_t i = 0; i < chunk->count; i++) {
-            if (chunk->sends[i].in_flight && chunk->sends[i].to == rank)
-                land(schedule, &chunk->sends[i]);
-        }
-    }
-}
-
 void psd_schedule_clear(struct psd_schedule *schedule)
 {
     for (size_t i = 0; i < LINES; i++) {
@@ -217,13 +207,32 @@ void psd_schedule_clear(struct psd_schedule *schedule)
     }
 }
 
-void psd_schedule_forget(struct psd_schedule *schedule, unsigned rank)
+static void drop(struct psd_schedule *schedule, struct psd_send *send,
+                 psd_schedule_dropped *dropped)
+{
+    struct psd_message message = send->message;
+    unsigned rank = send->to;
+
+    if (send->in_flight)
+        land(schedule, send);
+    else
+        put_back(schedule, send);
+    dropped(schedule->arg, &message, rank);
+}
+
+void psd_schedule_forget(struct psd_schedule *schedule, unsigned rank,
+                         psd_schedule_dropped *dropped)
 {
     for (size_t i = 0; i < LINES; i++) {
         for (struct psd_send *send; (send = psd_line_remove(&schedule->lines[i], rank));)
-            put_back(schedule, send);
+            drop(schedule, send, dropped);
     }
-    land_all(schedule, rank);
+    for (struct chunk *chunk = schedule->chunks; chunk; chunk = chunk->next) {
+        for (size_t i = 0; i < chunk->count; i++) {
+            if (chunk->sends[i].in_flight && chunk->sends[i].to == rank)
+                drop(schedule, &chunk->sends[i], dropped);
+        }
+    }
     for (size_t i = 0; i < LINES; i++)
         flush(schedule, (enum psd_send_class)i);
 }

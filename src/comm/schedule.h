@@ -69,8 +69,12 @@ size_t psd_schedule_pending(const struct psd_schedule *schedule);
 /* Takes back all that is queued: callers may have their memory again. */
 void psd_schedule_clear(struct psd_schedule *schedule);
 
-/* Takes back what is queued or in flight for a rank that is lost (the transport has let go of it, and
- * does not give it back) and emits what may go now. */
-void psd_schedule_forget(struct psd_schedule *schedule, unsigned rank);
+/* The memory of a message to `to` is the sender's again, and it was never reported sent. */
+typedef void psd_schedule_dropped(void *arg, const struct psd_message *message, unsigned to);
+
+/* Takes back what is queued or in flight for a rank that is gone (the transport has let go of it, and
+ * does not give it back), says so of each message, and emits what may go now. */
+void psd_schedule_forget(struct psd_schedule *schedule, unsigned rank,
+                         psd_schedule_dropped *dropped);
 
 #endif

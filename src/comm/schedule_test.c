@@ -17,6 +17,8 @@ struct wire {
     unsigned to[RANKS][PSD_SEND_CLASSES];
     uint32_t subjects[MOST]; /* of all that was ever emitted, in that order */
     size_t n_subjects;
+    unsigned dropped; /* messages that were taken back, all to this rank */
+    unsigned lost;
 };
 
 static void fly(void *arg, struct psd_send *send)
@@ -241,6 +243,14 @@ static void a_slow_destination_does_not_use_all_credit(void)
     free_wire(wire);
 }
 
+static void hear_dropped(void *arg, const struct psd_message *message, unsigned to)
+{
+    struct wire *wire = arg;
+
+    CHECK(message->kind != 0 && to == wire->lost);
+    wire->dropped++;
+}
+
 /* The connection to `rank` is gone. */
 static void lose(struct wire *wire, uint32_t rank)
 {
@@ -253,7 +263,8 @@ static void lose(struct wire *wire, uint32_t rank)
         wire->sends[send->class]--;
         wire->to[rank][send->class]--;
     }
-    psd_schedule_forget(wire->schedule, rank);
+    wire->lost = rank;
+    psd_schedule_forget(wire->schedule, rank, hear_dropped);
 }
 
 static void a_lost_rank_is_forgotten_and_others_go_on(void)
@@ -271,6 +282,7 @@ static void a_lost_rank_is_forgotten_and_others_go_on(void)
     lose(wire, 3);
     CHECK(psd_schedule_pending(wire->schedule) == 1 && wire->n_flying == 1);
     CHECK(wire->flying[0]->to == 4);
+    CHECK(wire->dropped == 22); /* queued or in flight, each is told of */
     land(wire, 0);
     CHECK(psd_schedule_pending(wire->schedule) == 0);
     free_wire(wire);
@@ -317,7 +329,9 @@ static void what_a_send_owns_is_freed_with_it(void)
         queue_owned(wire, PSD_SEND_CONTROL, 3);
     }
     land(wire, 0);
-    psd_schedule_forget(wire->schedule, 4);
+    wire->lost = 4;
+    psd_schedule_forget(wire->schedule, 4, hear_dropped);
+    CHECK(wire->dropped == 2);
     free_wire(wire); /* some are in flight and some wait */
 }
 

@@ -1,6 +1,7 @@
 /* seat.c - what comes from other members, as long as there is no node to hand it to; and the end. */
 #include "comm/seat.h"
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/list.h"
 #include "base/status.h"
 
@@ -41,6 +42,7 @@ static void joined(void *user, unsigned from)
     struct psd_comm *comm = user;
 
     comm->joined++;
+    comm->members[from].joined = true;
     if (atomic_load(&comm->ended))
         tell_end(comm, from);
     else
@@ -75,8 +77,20 @@ static void stranger(void *user, unsigned rank)
 
 static bool is_letter(const struct psd_comm *comm, enum psd_message_kind kind)
 {
-    return kind == PSD_MESSAGE_JOIN || kind == PSD_MESSAGE_ROSTER || kind == PSD_MESSAGE_PARAMS ||
-           kind == PSD_MESSAGE_PLAN || (kind == PSD_MESSAGE_END && !comm->node);
+    switch (kind) {
+    case PSD_MESSAGE_JOIN:
+    case PSD_MESSAGE_ROSTER:
+    case PSD_MESSAGE_PARAMS:
+    case PSD_MESSAGE_PLAN:
+    case PSD_MESSAGE_PARTED:
+    case PSD_MESSAGE_MEASURE:
+    case PSD_MESSAGE_PING:
+    case PSD_MESSAGE_PONG:
+    case PSD_MESSAGE_MEASURED:
+        return true;
+    default:
+        return kind == PSD_MESSAGE_END && !comm->node;
+    }
 }
 
 static psd_status place(void *user, unsigned from, const struct psd_message *message,
@@ -88,8 +102,12 @@ static psd_status place(void *user, unsigned from, const struct psd_message *mes
         return psd_fail(PSD_EPEER, "rank %u speaks as rank %u", from, message->from);
     if (is_letter(comm, message->kind))
         return psd_letters_place(&comm->letters, message, out);
+    if (message->kind == PSD_MESSAGE_FLOW)
+        return psd_seat_place_flow(comm, from, message, out);
     if (comm->node)
         psd_node_place(comm->node, from, message, out);
+    else if (atomic_load(&comm->ended))
+        out->spans[0].bytes = message->length; /* nowhere; behind it may be how others have ended */
     else
         out->later = true; /* the sender has the plan, and it is on its way here */
     return PSD_OK;
@@ -105,6 +123,21 @@ static void take_end(struct psd_comm *comm, const struct psd_message *message)
     psd_seat_end(comm, status, (const char *)letter->bytes);
 }
 
+static psd_status take_measuring(struct psd_comm *comm, unsigned from, enum psd_message_kind kind)
+{
+    bool is_time = comm->job && !comm->node;
+
+    if (kind == PSD_MESSAGE_MEASURE && from == 0 && is_time)
+        return psd_seat_take_measure(comm);
+    if (kind == PSD_MESSAGE_PING && is_time)
+        return psd_seat_take_ping(comm, from);
+    if (kind == PSD_MESSAGE_PONG && is_time)
+        return psd_seat_take_pong(comm, from);
+    if (kind == PSD_MESSAGE_MEASURED && comm->roster && is_time)
+        return psd_seat_take_measured(comm, from);
+    return psd_fail(PSD_EPEER, "rank %u sends %s out of turn", from, psd_message_name(kind));
+}
+
 static psd_status take_letter(struct psd_comm *comm, unsigned from, enum psd_message_kind kind)
 {
     const struct psd_pack *letter = psd_letters_inbox(&comm->letters, from);
@@ -117,19 +150,37 @@ static psd_status take_letter(struct psd_comm *comm, unsigned from, enum psd_mes
         return psd_seat_take_params(comm, from);
     if (kind == PSD_MESSAGE_PLAN && from == 0 && !comm->node)
         return psd_seat_take_plan(comm, letter);
-    return psd_fail(PSD_EPEER, "rank %u sends %s out of turn", from, psd_message_name(kind));
+    if (kind == PSD_MESSAGE_PARTED && comm->node) {
+        comm->members[from].parted = true;
+        return PSD_OK;
+    }
+    return take_measuring(comm, from, kind);
+}
+
+static void take(struct psd_comm *comm, unsigned from, const struct psd_message *message)
+{
+    if (message->kind == PSD_MESSAGE_END)
+        take_end(comm, message);
+    else if (!atomic_load(&comm->ended))
+        psd_seat_check(comm, take_letter(comm, from, message->kind));
 }
 
 static psd_status arrived(void *user, unsigned from, const struct psd_message *message)
 {
     struct psd_comm *comm = user;
 
-    if (!is_letter(comm, message->kind))
+    if (message->kind == PSD_MESSAGE_END)
+        comm->members[from].ended = true;
+    if (psd_letters_arrived(&comm->letters, message)) {
+        take(comm, from, message);
+    } else if (message->kind == PSD_MESSAGE_FLOW) {
+        if (!atomic_load(&comm->ended))
+            psd_seat_check(comm, psd_seat_take_flow(comm, message));
+    } else if (comm->node) {
         psd_node_arrived(comm->node, message);
-    else if (message->kind == PSD_MESSAGE_END)
-        take_end(comm, message);
-    else if (!atomic_load(&comm->ended))
-        psd_seat_check(comm, take_letter(comm, from, message->kind));
+        if (message->kind == PSD_MESSAGE_LEAVE)
+            psd_seat_note_leave(comm, from);
+    }
     return PSD_OK;
 }
 
@@ -137,7 +188,7 @@ static void sent(void *user, struct psd_frame *frame)
 {
     struct psd_comm *comm = user;
 
-    if (!psd_letters_sent(&comm->letters, frame))
+    if (!psd_letters_sent(&comm->letters, frame) && !psd_seat_flow_sent(comm, frame))
         psd_node_sent(comm->node, PSD_CONTAINER_OF(frame, struct psd_send, frame));
 }
 
@@ -148,15 +199,26 @@ static const struct psd_mesh_handler handler = {.joined = joined,
                                                 .lost = lost,
                                                 .stranger = stranger};
 
+static struct psd_net_config config_of(const struct psd_comm_options *options)
+{
+    return (struct psd_net_config){.job = options->job,
+                                   .in_clear = options->in_clear,
+                                   .streams = options->streams,
+                                   .lanes = options->lanes,
+                                   .timeout_ns = options->timeout_ms * PSD_CLOCK_MS};
+}
+
 psd_status psd_seat_open_mesh(struct psd_comm *comm)
 {
     struct psd_mesh_options options = {.transport = comm->transport,
                                        .address = comm->address,
+                                       .towards = comm->options.rank ? comm->first : NULL,
                                        .loop = comm->loop,
                                        .rank = comm->options.rank,
                                        .ranks = comm->ranks,
-                                       .key = comm->key,
+                                       .key = comm->options.key,
                                        .key_size = comm->options.key_size,
+                                       .config = config_of(&comm->options),
                                        .handler = &handler,
                                        .user = comm};
 
@@ -173,6 +235,7 @@ void psd_seat_leave(void *arg)
     psd_loop_cancel(comm->loop, &comm->retry);
     psd_loop_cancel(comm->loop, &comm->overdue);
     psd_mesh_close(comm->mesh);
+    psd_seat_free_flow(comm);
     psd_letters_fini(&comm->letters);
     comm->mesh = NULL;
 }

@@ -28,6 +28,7 @@ static void fresh(void *context, size_t param)
         comm->phase = PSD_SEAT_STARTED;
     pthread_cond_broadcast(&comm->changed);
     pthread_mutex_unlock(&comm->lock);
+    psd_seat_let_go(comm);
 }
 
 static void collected(void *context)
@@ -38,6 +39,7 @@ static void collected(void *context)
     comm->collecting = false;
     pthread_cond_broadcast(&comm->changed);
     pthread_mutex_unlock(&comm->lock);
+    psd_seat_let_go(comm);
 }
 
 void psd_seat_note_end(struct psd_comm *comm, psd_status status, const char *sentence)

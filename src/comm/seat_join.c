@@ -58,7 +58,7 @@ psd_status psd_seat_take_join(struct psd_comm *comm, unsigned from)
 
 static psd_status send_join(struct psd_comm *comm)
 {
-    struct psd_join own = {.address = comm->address, .options = &comm->options};
+    struct psd_join own = {.address = psd_mesh_address(comm->mesh), .options = &comm->options};
     struct psd_pack pack = {.bytes = NULL};
     psd_status status = psd_roster_pack_join(&own, &pack);
 
@@ -76,23 +76,31 @@ void psd_seat_joined(struct psd_comm *comm, unsigned from)
     check_seated(comm);
 }
 
-static void connect_to_first(void *arg)
+/* Connects once more to those that were not reached. */
+static void connect_again(void *arg)
 {
     struct psd_comm *comm = arg;
 
-    if (!atomic_load(&comm->ended))
-        psd_seat_check(comm, psd_mesh_connect(comm->mesh, 0, comm->first));
+    for (unsigned i = 0; i < comm->options.rank && !atomic_load(&comm->ended); i++) {
+        if (!comm->members[i].missed)
+            continue;
+        comm->members[i].missed = false;
+        psd_seat_check(comm, psd_mesh_connect(comm->mesh, i, i ? comm->addresses[i] : comm->first));
+    }
 }
 
-/* Rank 0 may not be there yet: tries again until joining takes too long. */
+/* Rank 0 may not be there yet, another rank may be too busy to let us in: tries again until joining takes
+ * too long. */
 void psd_seat_lost(struct psd_comm *comm, unsigned from, const char *why)
 {
     snprintf(comm->why, sizeof comm->why, "%s", why);
-    if (from == 0 && comm->joined == 0)
-        psd_seat_check(comm, psd_loop_at(comm->loop, psd_clock_now() + retry_ns, connect_to_first,
-                                         comm, &comm->retry));
-    else
+    if (comm->members[from].joined) {
         psd_seat_check(comm, psd_fail(PSD_EPEER, "rank %u is lost: %s", from, why));
+        return;
+    }
+    comm->members[from].missed = true;
+    psd_seat_check(comm, psd_loop_at(comm->loop, psd_clock_now() + retry_ns, connect_again, comm,
+                                     &comm->retry));
 }
 
 /* The first member that is not connected to us. */
@@ -103,6 +111,17 @@ static unsigned missing_rank(const struct psd_comm *comm)
     while (rank + 1 < comm->ranks && (rank == comm->options.rank || psd_mesh_has(comm->mesh, rank)))
         rank++;
     return rank;
+}
+
+/* Perhaps it came, and has another key. */
+static void note_refusals(struct psd_comm *comm)
+{
+    struct psd_net_refusals refusals = psd_mesh_refusals(comm->mesh);
+
+    if (!*comm->why && refusals.handshakes)
+        snprintf(comm->why, sizeof comm->why,
+                 "%llu handshakes were refused, as with another key, job or encryption",
+                 (unsigned long long)refusals.handshakes);
 }
 
 /* Who has found rank 0 leaves it to rank 0 to say who is missing, unless that takes as long again. */
@@ -117,6 +136,7 @@ static void give_up(void *arg)
             comm, psd_loop_at(comm->loop, timeout_from_now(comm), give_up, comm, &comm->overdue));
         return;
     }
+    note_refusals(comm);
     snprintf(
         sentence, sizeof sentence,
         "rank %u has not come to %s within %llu ms; %u of %u ranks are there, says rank %u%s%s",
@@ -128,7 +148,7 @@ static void give_up(void *arg)
 /* Rank 0 has a place for everybody. */
 static psd_status open_roster(struct psd_comm *comm)
 {
-    struct psd_join own = {.address = comm->address, .options = &comm->options};
+    struct psd_join own = {.address = psd_mesh_address(comm->mesh), .options = &comm->options};
 
     PSD_TRY(psd_roster_create(&own, &comm->roster));
     return check_full(comm);

@@ -6,6 +6,7 @@
 #include "comm/seat.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* The posts that can wait for the loop at a time: syncs, arrivals, and what callers ask. */
 static size_t most_posts(const struct psd_comm *comm)
@@ -28,19 +29,36 @@ static psd_status create_node(struct psd_comm *comm)
     PSD_TRY(psd_loop_reserve(comm->loop, most_posts(comm)));
     for (size_t i = 0; i < comm->job->n_params; i++)
         psd_node_set_value(comm->node, i, comm->values[i]);
+    psd_seat_end_flow(comm);
     return PSD_OK;
+}
+
+/* The plan's text, and what it was made with. */
+static char *add_network(const struct psd_seat_network *network, const char *plan)
+{
+    bool is_measured = strcmp(network->bandwidth_is, "measured") == 0;
+    char least[32] = "";
+
+    if (is_measured)
+        snprintf(least, sizeof least, " (least: rank %u)", network->slowest);
+    return psd_alloc_text("%snetwork    %.1f MB/s each way, %s%s; %.1f us one way, %s\n", plan,
+                          network->bandwidth / 1e6, network->bandwidth_is, least,
+                          network->latency * 1e6, network->latency_is);
 }
 
 static psd_status plan(struct psd_comm *comm)
 {
-    struct psd_plan_network network = {.bandwidth = comm->options.bandwidth,
-                                       .latency = comm->options.latency};
+    struct psd_plan_network network = {.bandwidth = comm->network.bandwidth,
+                                       .latency = comm->network.latency};
     struct psd_plan *made = NULL;
 
     psd_plan_forms(comm->job);
     PSD_TRY(psd_plan_create(comm->job, NULL, &network, &made));
-    comm->plan = psd_plan_text(comm->job, made);
+    char *text = psd_plan_text(comm->job, made);
     psd_plan_destroy(made);
+    if (text)
+        comm->plan = add_network(&comm->network, text);
+    psd_alloc_free(text);
     return comm->plan ? PSD_OK : PSD_ENOMEM;
 }
 
@@ -57,7 +75,7 @@ static psd_status tell_plan(struct psd_comm *comm)
 }
 
 /* Everybody's parameters are the same. The others may send to our node once they have the plan. */
-static psd_status plan_for_all(struct psd_comm *comm)
+psd_status psd_seat_plan(struct psd_comm *comm)
 {
     PSD_TRY(plan(comm));
     PSD_TRY(tell_plan(comm));
@@ -78,7 +96,9 @@ static psd_status compare(struct psd_comm *comm)
         PSD_TRY(psd_roster_compare_params(comm->job, i, offer->bytes, offer->length));
         psd_pack_fini(offer);
     }
-    return all ? plan_for_all(comm) : PSD_OK;
+    if (!all)
+        return PSD_OK;
+    return comm->measures ? psd_seat_measure(comm) : psd_seat_plan(comm);
 }
 
 psd_status psd_seat_take_params(struct psd_comm *comm, unsigned from)

@@ -12,6 +12,11 @@
 
 #include "comm/node.h"
 
+/* Where the sum of a node of the merge is: 0, not here; GONE, added to another; else 1 + its place, with
+ * BUSY while it arrives or is added to. Places below n_slots are slots, those above are the gradients
+ * of our own workers. ADDING: it arrives and is added to its sibling on the way. */
+enum { PSD_SHARD_GONE = 0x7fff, PSD_SHARD_BUSY = 0x8000, PSD_SHARD_ADDING = 0xffff };
+
 /* Adding one sum to its sibling, or updating: arithmetic that is under way. */
 struct psd_shard_work {
     struct psd_work work;
@@ -27,7 +32,7 @@ struct psd_shard_part {
     uint64_t iteration; /* of the round */
     bool known;         /* whether that means anything yet */
     uint16_t root;      /* where the complete sum is, as in `at`; 0: not yet */
-    uint16_t *at;       /* borrowed from the shard; [merge nodes]: where each sum is (shard.c) */
+    uint16_t *at;       /* borrowed from the shard; [merge nodes]: where each sum is */
 };
 
 struct psd_shard {
@@ -51,6 +56,36 @@ struct psd_shards {
 psd_status psd_shard_init(struct psd_node *node);
 void psd_shard_fini(struct psd_node *node);
 
+/* The shard of a piece that is ours to sum; NULL: it is not. */
+struct psd_shard *psd_shard_find(const struct psd_node *node, uint32_t piece);
+
+/* The piece of a shard, its k-th part, and whether several parameters share it. */
+const struct psd_piece *psd_shard_piece(const struct psd_node *node, const struct psd_shard *shard);
+const struct psd_part *psd_shard_part(const struct psd_node *node, const struct psd_shard *shard,
+                                      uint32_t k);
+bool psd_shard_is_shared(const struct psd_node *node, const struct psd_shard *shard);
+
+/* Nodes of the merge. */
+uint32_t psd_shard_nodes(const struct psd_node *node);
+
+/* Whether a sum is here and idle; and its place. */
+bool psd_shard_is_here(uint16_t at);
+uint16_t psd_shard_place_of(uint16_t at);
+
+/* The memory at a place of part k; NULL where sizes are simulated. */
+float *psd_shard_memory(const struct psd_node *node, const struct psd_shard *shard, uint32_t k,
+                        uint16_t place);
+
+/* The sum of node m is at `place`; or `added` is in `kept` now, which is the sum of their parent. What
+ * follows from it is done or ordered (shard_merge.c). */
+void psd_shard_arrive(struct psd_node *node, struct psd_shard *shard, uint32_t k, uint32_t m,
+                      uint16_t place);
+void psd_shard_merged(struct psd_node *node, struct psd_shard *shard, uint32_t k, uint32_t kept,
+                      uint32_t added);
+
+/* Publishes the parts that the event has made fresh, in runs. */
+void psd_shard_publish_fresh(struct psd_node *node, struct psd_shard *shard);
+
 /* Makes all works in advance that can be under way at a time. */
 psd_status psd_shard_reserve(struct psd_node *node);
 
@@ -63,6 +98,9 @@ void psd_shard_give(struct psd_node *node, uint32_t piece, uint32_t first, uint3
 psd_status psd_shard_place(struct psd_node *node, const struct psd_message *message,
                            struct psd_place *place);
 void psd_shard_arrived(struct psd_node *node, const struct psd_message *message);
+
+/* Whether one that has its place is added to its sibling on the way. */
+bool psd_shard_adds(const struct psd_node *node, const struct psd_message *message);
 
 /* The complete sum of a part (an index in the layout) of ours; NULL where sizes are simulated. */
 const float *psd_shard_sum(const struct psd_node *node, size_t part);

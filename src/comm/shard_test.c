@@ -176,11 +176,11 @@ static void a_round_follows_the_other(void)
 
     for (uint64_t t = 7; t < 11; t++) {
         node_hears(test, push_of(test, 1, 1, t), (float)t); /* a peer may be the first */
-        node_refuses(test, push_of(test, 1, 1, t + 1), "out of turn");
+        node_refuses(test, push_of(test, 1, 1, t + 1), "where others are in");
         node_begin(test, t);
         node_sync(test, FC, 0, 1);
         node_work(test, PSD_WORK_SUM);
-        node_refuses(test, push_of(test, 1, 1, t + 1), "out of turn");
+        node_refuses(test, push_of(test, 1, 1, t + 1), "where others are in");
         node_work(test, PSD_WORK_UPDATE);
         node_sent(test, PSD_MESSAGE_VALUE, 1);
         node_has(test, FC, (float)t + 1, (unsigned)(t - 6));
@@ -254,8 +254,8 @@ static void strange_pushes_are_refused_and_change_nothing(void)
         NODE_TWIST(length, 11, "push of fc has 11 bytes"),
         NODE_TWIST(length, 16, "push of fc has 16 bytes"),
         NODE_TWIST(length, UINT64_MAX, "push of fc has 18446744073709551615 bytes"),
-        NODE_TWIST(iteration, 3, "rank 2 pushes fc of iteration 3 out of turn"),
-        NODE_TWIST(iteration, 5, "rank 2 pushes fc of iteration 5 out of turn"),
+        NODE_TWIST(iteration, 3, "rank 2 syncs fc in iteration 3, where others are in 4"),
+        NODE_TWIST(iteration, 5, "rank 2 syncs fc in iteration 5, where others are in 4"),
     };
 
     node_begin(test, 4);
@@ -288,7 +288,7 @@ static void a_push_that_comes_twice_is_refused(void)
     node_refuses(test, push, "out of turn"); /* and being updated */
     node_settle(test);
     node_has(test, FC, 6, 1);
-    node_refuses(test, push, "out of turn");
+    node_refuses(test, push, "rank 3 syncs fc in iteration 0, where others are in 1");
     node_end(test);
 }
 

@@ -1,5 +1,6 @@
 /* shared.c - puts small parameters together, and takes them apart. */
 #include "base/alloc.h"
+#include "comm/bits.h"
 #include "comm/node_state.h"
 
 #include <string.h>
@@ -10,17 +11,13 @@ static const struct psd_piece *piece_of(const struct psd_node *node,
     return &node->layout->pieces[shared->piece];
 }
 
-static uint32_t own_inputs(const struct psd_node *node)
-{
-    return node->merge->first_input[node->rank + 1] - node->merge->first_input[node->rank];
-}
-
 static psd_status init_one(struct psd_node *node, struct psd_shared *shared)
 {
     size_t count = piece_of(node, shared)->count;
 
-    shared->ready = psd_alloc_zero(own_inputs(node), sizeof *shared->ready);
-    shared->gone = psd_alloc_zero(own_inputs(node), sizeof *shared->gone);
+    shared->ready =
+        psd_alloc_zero(psd_merge_inputs(node->merge, node->rank), sizeof *shared->ready);
+    shared->gone = psd_alloc_zero(psd_merge_inputs(node->merge, node->rank), sizeof *shared->gone);
     if (!shared->ready || !shared->gone)
         return PSD_ENOMEM;
     PSD_TRY(psd_node_floats(node, count * node->n_hosted, &shared->staging));
@@ -110,25 +107,19 @@ static void push_ready(struct psd_node *node, struct psd_shared *shared, uint32_
     uint64_t going = shared->ready[own] & ~shared->gone[own];
 
     shared->gone[own] |= going;
-    for (uint32_t first = 0, end; first < piece_of(node, shared)->parts; first = end) {
-        for (end = first; end < 64 && going >> end & 1; end++)
-            ;
-        if (end > first)
-            push_run(node, shared, first, end - first, input);
-        else
-            end++;
-    }
+    for (uint32_t first, count; (count = psd_bits_take_run(&going, &first));)
+        push_run(node, shared, first, count, input);
 }
 
 /* All parts of all inputs have gone: the next iteration starts anew. */
 static void close_round(struct psd_node *node, struct psd_shared *shared, uint64_t all)
 {
-    for (size_t i = 0; i < own_inputs(node); i++) {
+    for (size_t i = 0; i < psd_merge_inputs(node->merge, node->rank); i++) {
         if (shared->gone[i] != all)
             return;
     }
-    memset(shared->ready, 0, own_inputs(node) * sizeof *shared->ready);
-    memset(shared->gone, 0, own_inputs(node) * sizeof *shared->gone);
+    memset(shared->ready, 0, psd_merge_inputs(node->merge, node->rank) * sizeof *shared->ready);
+    memset(shared->gone, 0, psd_merge_inputs(node->merge, node->rank) * sizeof *shared->gone);
     shared->eager = false;
 }
 
@@ -136,7 +127,7 @@ void psd_shared_ready(struct psd_node *node, size_t part, uint32_t input, size_t
 {
     struct psd_shared *shared = psd_shared_find(node, part);
     uint32_t parts = piece_of(node, shared)->parts;
-    uint64_t all = parts == 64 ? UINT64_MAX : (UINT64_C(1) << parts) - 1;
+    uint64_t all = psd_bits_all(parts);
     uint64_t bit = UINT64_C(1) << (part - piece_of(node, shared)->first_part);
 
     shared->ready[own] |= bit;
@@ -149,11 +140,10 @@ void psd_shared_flush(struct psd_node *node)
 {
     for (size_t i = 0; i < node->shareds.count; i++) {
         struct psd_shared *shared = &node->shareds.all[i];
-        for (uint32_t own = 0; own < own_inputs(node); own++) {
-            uint32_t first = node->merge->first_input[node->rank];
+        for (uint32_t own = 0; own < psd_merge_inputs(node->merge, node->rank); own++) {
             if (shared->ready[own] & ~shared->gone[own]) {
                 shared->eager = true;
-                push_ready(node, shared, node->merge->by_rank[first + own], own);
+                push_ready(node, shared, psd_merge_input(node->merge, node->rank, own), own);
             }
         }
     }

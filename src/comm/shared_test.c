@@ -384,6 +384,33 @@ static void a_run_of_values_is_refused_when_one_is_not_awaited(void)
     node_end(test);
 }
 
+/* Whole or in other runs: what of them is on its way does not come again. */
+static void parts_that_are_coming_do_not_come_again(void)
+{
+    static const enum psd_message_kind kinds[] = {PSD_MESSAGE_PUSH, PSD_MESSAGE_VALUE};
+
+    for (size_t i = 0; i < 2; i++) {
+        unsigned rank = kinds[i] == PSD_MESSAGE_PUSH ? 0 : 1, from = !rank;
+        struct node_test *test = member(rank, 2, NULL);
+        struct psd_message run = run_of(test, kinds[i], from, X, 2, 0);
+        struct psd_place place;
+        node_begin(test, 0);
+        for (size_t param = X; param <= Z; param++)
+            node_sync(test, param, rank, 1);
+        node_settle(test);
+        psd_node_place(test->node, from, &run, &place);
+        for (uint32_t first = X; first < Z; first++) {
+            node_refuses(test, run_of(test, kinds[i], from, first, 1, 0), "");
+            node_refuses(test, run_of(test, kinds[i], from, first, 3 - first, 0), "");
+        }
+        node_hears(test, run_of(test, kinds[i], from, Z, 1, 0), 1); /* which is another part */
+        psd_node_arrived(test->node, &run);
+        node_settle(test);
+        CHECK(test->fresh[X] == 1 && test->fresh[Y] == 1 && test->fresh[Z] == 1);
+        node_end(test);
+    }
+}
+
 static void sizes_alone_go_the_same_way(void)
 {
     for (unsigned rank = 0; rank < 2; rank++) {
@@ -426,5 +453,6 @@ int main(int argc, char **argv)
     RUN(the_rule_finds_the_state_of_each_part)
     RUN(runs_that_overlap_or_do_not_fit_are_refused)
     RUN(a_run_of_values_is_refused_when_one_is_not_awaited)
+    RUN(parts_that_are_coming_do_not_come_again)
     RUN(sizes_alone_go_the_same_way)
 }

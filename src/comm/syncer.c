@@ -1,9 +1,8 @@
-/* syncer.c - counts syncs, adds up what an input's workers have, and knows which values are fresh. */
+/* syncer.c - counts syncs, and adds up what an input's workers have. */
 #include "base/alloc.h"
 #include "comm/node_state.h"
 #include "math/sum.h"
 
-#include <assert.h>
 #include <string.h>
 
 enum { CACHED = 4096 }; /* values of each worker that are added while they are in the cache */
@@ -13,21 +12,10 @@ static const struct psd_part *part_of(const struct psd_node *node, size_t part)
     return &node->layout->parts[part];
 }
 
-/* Our inputs: their number, and the i-th. */
-static uint32_t own_inputs(const struct psd_node *node)
-{
-    return node->merge->first_input[node->rank + 1] - node->merge->first_input[node->rank];
-}
-
-static uint32_t own_input(const struct psd_node *node, uint32_t i)
-{
-    return node->merge->by_rank[node->merge->first_input[node->rank] + i];
-}
-
 static bool any_sums(const struct psd_node *node)
 {
-    for (uint32_t i = 0; i < own_inputs(node); i++) {
-        if (node->merge->nodes[own_input(node, i)].workers > 1)
+    for (uint32_t i = 0; i < psd_merge_inputs(node->merge, node->rank); i++) {
+        if (node->merge->nodes[psd_merge_input(node->merge, node->rank, i)].workers > 1)
             return true;
     }
     return false;
@@ -56,7 +44,8 @@ psd_status psd_syncer_init(struct psd_node *node)
         !syncers->urgency)
         return PSD_ENOMEM;
     if (any_sums(node)) {
-        syncers->sums = psd_alloc_zero(parts * own_inputs(node), sizeof *syncers->sums);
+        syncers->sums = psd_alloc_zero(parts * psd_merge_inputs(node->merge, node->rank),
+                                       sizeof *syncers->sums);
         if (!syncers->sums)
             return PSD_ENOMEM;
     }
@@ -107,16 +96,6 @@ float *psd_syncer_grad(const struct psd_node *node, size_t part, unsigned hosted
     return node->syncers.leaves[p->param * node->n_hosted + hosted].grad + p->first;
 }
 
-/* The bias that comes from the factors of `param`; n_params: there is none. */
-static size_t follower_of(const struct psd_job *job, size_t param)
-{
-    size_t i = psd_job_is_factored(job, param) ? param + 1 : job->n_params;
-
-    while (i < job->n_params && psd_job_leader(job, i) != param)
-        i++;
-    return i;
-}
-
 /* Nothing that a sync of `param` makes new is still due from the iteration before. */
 static psd_status check_fresh(struct psd_node *node, size_t param, size_t bias)
 {
@@ -146,7 +125,7 @@ static void renew(struct psd_node *node, size_t param)
 /* The first sync of an iteration: the value is no longer fresh, nor is that of a bias that follows. */
 static psd_status open_round(struct psd_node *node, size_t param)
 {
-    size_t bias = follower_of(node->job, param);
+    size_t bias = psd_job_follower(node->job, param);
 
     PSD_TRY(check_fresh(node, param, bias));
     PSD_TRY(psd_leave_check_sync(node, param));
@@ -261,8 +240,10 @@ static void sum_done(struct psd_work *work)
 
 static void order_sum(struct psd_node *node, size_t part, uint32_t own)
 {
-    struct psd_local_sum *sum = &node->syncers.sums[part * own_inputs(node) + own];
-    uint32_t input = own_input(node, own), param = part_of(node, part)->param;
+    struct psd_local_sum *sum =
+        &node->syncers.sums[part * psd_merge_inputs(node->merge, node->rank) + own];
+    uint32_t input = psd_merge_input(node->merge, node->rank, own),
+             param = part_of(node, part)->param;
     double values = (double)part_of(node, part)->count * (node->merge->nodes[input].workers - 1);
 
     *sum = (struct psd_local_sum){.part = (uint32_t)part, .input = input};
@@ -289,7 +270,7 @@ static void sum_small(struct psd_node *node, size_t part, uint32_t input)
 static void give_input(struct psd_node *node, size_t param, uint32_t own)
 {
     const struct psd_layout_param *at = &node->layout->params[param];
-    uint32_t input = own_input(node, own);
+    uint32_t input = psd_merge_input(node->merge, node->rank, own);
 
     for (size_t part = at->first_part; part < at->first_part + at->pieces; part++) {
         if (psd_shared_find(node, part)) {
@@ -324,10 +305,11 @@ psd_status psd_node_sync(struct psd_node *node, size_t param, unsigned worker, f
                                 node->rank, worker, node->job->params[param].name);
     PSD_TRY(psd_syncer_count(node, param, worker, grad));
     stage(node, param, psd_node_hosted_index(node, worker), grad);
-    for (uint32_t own = 0; own < own_inputs(node); own++) {
-        const struct psd_merge_node *in = &node->merge->nodes[own_input(node, own)];
+    for (uint32_t own = 0; own < psd_merge_inputs(node->merge, node->rank); own++) {
+        const struct psd_merge_node *in =
+            &node->merge->nodes[psd_merge_input(node->merge, node->rank, own)];
         if (worker >= in->first_worker && worker < in->first_worker + in->workers &&
-            input_is_ready(node, param, own_input(node, own)))
+            input_is_ready(node, param, psd_merge_input(node->merge, node->rank, own)))
             give_input(node, param, own);
     }
     return PSD_OK;
@@ -352,105 +334,4 @@ void psd_syncer_push(struct psd_node *node, size_t part, uint32_t input)
     struct psd_span grad = {psd_syncer_grad(node, part, hosted), p->count * sizeof(float)};
     psd_node_send(node, &message, server, PSD_SEND_PUSH, psd_node_urgency(node, p->param), grad,
                   (struct psd_span){0});
-}
-
-void psd_syncer_leaves(struct psd_node *node, size_t part)
-{
-    if (node->syncers.leaving)
-        node->syncers.leaving[part] = node->job->ranks - 1;
-}
-
-void psd_syncer_sent(struct psd_node *node, const struct psd_message *message)
-{
-    if (!node->syncers.leaving || message->kind != PSD_MESSAGE_VALUE)
-        return;
-    size_t part = node->layout->pieces[message->subject].first_part;
-    if (node->syncers.leaving[part] && --node->syncers.leaving[part] == 0)
-        psd_syncer_fresh(node, part);
-}
-
-void psd_syncer_fresh(struct psd_node *node, size_t part)
-{
-    struct psd_syncer *syncer = &node->syncers.all[part_of(node, part)->param];
-
-    assert(!node->syncers.is_fresh[part]);
-    if (node->syncers.leaving && node->syncers.leaving[part])
-        return;
-    node->syncers.is_fresh[part] = true;
-    if (--syncer->due)
-        return;
-    node->syncers.awaited -= syncer->awaited;
-    syncer->awaited = false;
-    node->driver->fresh(node->context, part_of(node, part)->param);
-}
-
-void psd_syncer_all_fresh(struct psd_node *node, size_t param)
-{
-    const struct psd_layout_param *at = &node->layout->params[param];
-
-    for (size_t part = at->first_part; part < at->first_part + at->pieces; part++)
-        psd_syncer_fresh(node, part);
-}
-
-/* Whether a new value of the part may come from `from` now. */
-static bool may_come(const struct psd_node *node, const struct psd_message *message, size_t part)
-{
-    size_t param = part_of(node, part)->param;
-    const struct psd_syncer *syncer = &node->syncers.all[psd_job_leader(node->job, param)];
-
-    if (node->syncers.is_fresh[part] || node->syncers.is_coming[part])
-        return false;
-    if (message->kind == PSD_MESSAGE_INITIAL)
-        return node->spreads && !syncer->synced;
-    return syncer->synced && syncer->missing == 0 && syncer->iteration == message->iteration &&
-           !psd_exchange_is_whole(node, param);
-}
-
-static bool comes_from_right_rank(const struct psd_node *node, const struct psd_message *message)
-{
-    unsigned server = node->layout->pieces[message->subject].server;
-
-    if (message->kind == PSD_MESSAGE_INITIAL && server == node->rank)
-        return message->from == node->job->host[0];
-    return message->from == server;
-}
-
-psd_status psd_syncer_place(struct psd_node *node, const struct psd_message *message,
-                            struct psd_place *place)
-{
-    size_t bytes = 0;
-
-    PSD_TRY(psd_node_check_run(node, message));
-    const struct psd_piece *piece = &node->layout->pieces[message->subject];
-    size_t first = piece->first_part + message->first;
-    if (!comes_from_right_rank(node, message))
-        return psd_fail(PSD_EPEER, "piece %u is not rank %u's", message->subject, message->from);
-    for (size_t part = first; part < first + message->count; part++) {
-        if (!may_come(node, message, part))
-            return psd_fail(PSD_EPEER, "a value of %s that nobody waits for",
-                            node->job->params[part_of(node, part)->param].name);
-        bytes += part_of(node, part)->count * sizeof(float);
-    }
-    memset(node->syncers.is_coming + first, true, message->count * sizeof(bool));
-    const struct psd_shared *shared = psd_shared_find(node, first);
-    place->spans[0].data = shared && shared->values ? shared->values + part_of(node, first)->at
-                                                    : psd_syncer_value(node, first);
-    place->spans[0].bytes = bytes;
-    return PSD_OK;
-}
-
-void psd_syncer_arrived(struct psd_node *node, const struct psd_message *message)
-{
-    const struct psd_piece *piece = &node->layout->pieces[message->subject];
-    size_t first = piece->first_part + message->first;
-    struct psd_shared *shared = psd_shared_find(node, first);
-
-    memset(node->syncers.is_coming + first, false, message->count * sizeof(bool));
-    if (shared)
-        psd_shared_copy(node, shared, message->first, message->count, false);
-    if (message->kind == PSD_MESSAGE_INITIAL && piece->server == node->rank)
-        psd_shard_publish(node, message->subject, message->first, message->count, 0,
-                          PSD_MESSAGE_INITIAL);
-    for (size_t part = first; part < first + message->count; part++)
-        psd_syncer_fresh(node, part);
 }

@@ -63,9 +63,9 @@ float *psd_syncer_value(const struct psd_node *node, size_t part);
 /* Gives everything of input `input` (one of ours) in `part`, which is ready, to its owner. */
 void psd_syncer_push(struct psd_node *node, size_t part, uint32_t input);
 
-/* The part's new value is on its way to all others, from the caller's memory. In sum mode the caller
- * may overwrite it as soon as it is fresh, so it is so only when it has left. */
-void psd_syncer_leaves(struct psd_node *node, size_t part);
+/* The part's new value is on its way to so many others, from the caller's memory. In sum mode the
+ * caller may overwrite it as soon as it is fresh, so it is so only when it has left. */
+void psd_syncer_leaves(struct psd_node *node, size_t part, unsigned others);
 
 /* A message of ours has been sent; it may have been the last that the caller's memory waits for. */
 void psd_syncer_sent(struct psd_node *node, const struct psd_message *message);

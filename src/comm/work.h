@@ -28,7 +28,8 @@ struct psd_work {
     void (*run)(struct psd_work *work);  /* any thread; NULL where only sizes are simulated */
     void (*done)(struct psd_work *work); /* the node's thread; called by psd_node_done */
     void *owner;                         /* for the two above */
-    struct psd_work *next;               /* for whoever holds it meanwhile */
+    struct psd_work *next;               /* for whoever holds it meanwhile, */
+    uint64_t until_ns;                   /* and so is this */
 };
 
 #endif

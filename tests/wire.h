@@ -1,0 +1,307 @@
+/* wire.h - jobs of real processes over sockets, for tests/wire*_test.c.
+ *
+ *     the test ---- fork ----> rank 0, rank 1, ...      each opens, starts, iterates, closes
+ *         |                        |
+ *         '---- shared memory <----'  what it had in the end, or why it could not go on, and when
+ *
+ * With wire_apart each process has a network of its own, joined to the others by a bridge in the test's,
+ * which is not the machine's either. They go when the processes do.
+ *
+ *     rank 0 [e0: 10.77.0.1] ------ [h4711     ]
+ *     rank 1 [e0: 10.77.0.2] ------ [h4712  br0]        named after their processes */
+#ifndef PSD_TESTS_WIRE_H
+#define PSD_TESTS_WIRE_H
+
+#include "base/clock.h"
+#include "base/status.h"
+#include "crew.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <sys/mman.h>
+
+enum { WIRE_MOST = 8 };
+
+/* What happens to one member, and where. */
+enum wire_fate {
+    WIRE_NONE,
+    WIRE_KILLED,          /* in an iteration */
+    WIRE_KILLED_AT_START, /* while the network is measured */
+    WIRE_STOPPED,         /* in an iteration */
+    WIRE_LEAVES,          /* in an iteration, with exit and without close */
+    WIRE_CUT              /* off the others, in an iteration */
+};
+
+/* How one process has ended. */
+struct wire_report {
+    psd_status status;
+    char sentence[512];
+    uint64_t when_ns;
+    char network[128]; /* the plan's line */
+};
+
+/* In memory that all processes of a job share. */
+struct wire {
+    struct crew crew;
+    struct crew_case c;
+    enum wire_fate fate;
+    unsigned victim;
+    bool is_rude; /* nobody closes */
+    uint64_t timeout_ms;
+    double bandwidth;
+    _Atomic(uint64_t) fate_ns; /* when it came */
+    struct wire_report reports[WIRE_MOST];
+    pid_t pids[WIRE_MOST];
+    unsigned number; /* of the job: networks of the one before may take a while to go */
+    atomic_bool is_there[WIRE_MOST], is_plugged[WIRE_MOST]; /* apart: steps of the start */
+};
+
+static bool wire_apart;      /* each process has a network of its own; set by wire_part */
+static bool wire_loses_some; /* of 100 packets that come, one */
+
+static inline void *wire_share(size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    CHECK(memory != MAP_FAILED);
+    return memory;
+}
+
+static inline struct wire *wire_create(const struct crew_case *c)
+{
+    static unsigned number;
+    struct wire *wire = wire_share(sizeof *wire);
+
+    wire->c = *c;
+    wire->crew.c = &wire->c;
+    wire->crew.result = wire_share(crew_first(CREW_PARAMS) * sizeof(float));
+    wire->number = number++;
+    crew_name(wire->crew.name);
+    if (wire_apart)
+        snprintf(wire->crew.name, sizeof wire->crew.name, "tcp://10.77.%u.1:7070", wire->number);
+    fprintf(stderr, "    %u processes, %u workers, route %d, ground %d\n", crew_ranks(c),
+            crew_workers(c), (int)c->route, (int)crew_ground);
+    return wire;
+}
+
+static inline void wire_destroy(struct wire *wire)
+{
+    munmap(wire->crew.result, crew_first(CREW_PARAMS) * sizeof(float));
+    munmap(wire, sizeof *wire);
+}
+
+/* Runs a command of the shell, without its complaints. */
+__attribute__((format(printf, 1, 2))) static inline bool wire_run(const char *format, ...)
+{
+    char command[256], quiet[300];
+    va_list args;
+
+    va_start(args, format);
+    int length = vsnprintf(command, sizeof command, format, args);
+    va_end(args);
+    CHECK(length > 0 && (size_t)length < sizeof command);
+    snprintf(quiet, sizeof quiet, "%s 2>/dev/null", command);
+    return system(quiet) == 0; /* NOLINT: the commands are ours */
+}
+
+/* Gives the test a network of its own with a bridge; where that cannot be, it is skipped. */
+static inline void wire_part(void)
+{
+    if (unshare(CLONE_NEWNET))
+        SKIP("only root makes network namespaces");
+    if (!wire_run("ip link add br0 type bridge") || !wire_run("ip link set br0 up"))
+        SKIP("ip makes no bridge here");
+    wire_apart = true;
+}
+
+static inline void wire_wait_for(const atomic_bool *flag)
+{
+    while (!atomic_load(flag))
+        psd_clock_sleep_until(psd_clock_now() + PSD_CLOCK_MS);
+}
+
+/* By the test: a cable from the bridge into the process's network. */
+static inline void wire_plug(struct wire *wire, unsigned rank)
+{
+    pid_t pid = wire->pids[rank];
+
+    wire_wait_for(&wire->is_there[rank]);
+    CHECK(wire_run("ip link add h%d type veth peer name e0 netns %d", pid, pid));
+    CHECK(wire_run("ip link set h%d master br0 up", pid));
+    atomic_store(&wire->is_plugged[rank], true);
+}
+
+/* By the process: its end of it. */
+static inline void wire_settle(struct wire *wire, unsigned rank)
+{
+    CHECK(unshare(CLONE_NEWNET) == 0);
+    atomic_store(&wire->is_there[rank], true);
+    wire_wait_for(&wire->is_plugged[rank]);
+    CHECK(wire_run("ip addr add 10.77.%u.%u/24 dev e0", wire->number, rank + 1));
+    CHECK(wire_run("ip link set lo up") && wire_run("ip link set e0 up"));
+    if (wire_loses_some)
+        CHECK(wire_run("nft add table inet t") &&
+              wire_run("nft 'add chain inet t c { type filter hook input priority 0; }'") &&
+              wire_run("nft add rule inet t c numgen random mod 100 == 0 drop"));
+}
+
+/* A process for each rank that runs body(arg, rank). */
+static inline void wire_fork(struct wire *wire, void (*body)(void *arg, unsigned rank), void *arg)
+{
+    fflush(NULL);
+    for (unsigned rank = 0; rank < crew_ranks(&wire->c); rank++) {
+        pid_t pid = fork();
+        CHECK(pid >= 0);
+        if (pid > 0) {
+            wire->pids[rank] = pid;
+            continue;
+        }
+        alarm(TEST_SECONDS);
+        if (wire_apart)
+            wire_settle(wire, rank);
+        body(arg, rank);
+        exit(0); /* NOLINT(concurrency-mt-unsafe): its threads have ended, or are to end with it */
+    }
+    for (unsigned rank = 0; wire_apart && rank < crew_ranks(&wire->c); rank++)
+        wire_plug(wire, rank);
+}
+
+/* All but the victim end well, and it does not. */
+static inline void wire_wait(struct wire *wire)
+{
+    for (unsigned rank = 0; rank < crew_ranks(&wire->c); rank++) {
+        bool is_lost = wire->fate && wire->fate < WIRE_LEAVES && rank == wire->victim;
+        int status = 0;
+        if (is_lost && wire->fate == WIRE_STOPPED)
+            continue;
+        CHECK(waitpid(wire->pids[rank], &status, 0) == wire->pids[rank]);
+        CHECK(is_lost ? WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL : status == 0);
+    }
+    if (wire->fate == WIRE_STOPPED) {
+        kill(wire->pids[wire->victim], SIGKILL);
+        CHECK(waitpid(wire->pids[wire->victim], NULL, 0) == wire->pids[wire->victim]);
+    }
+}
+
+static inline void wire_meet_fate(struct wire *wire)
+{
+    atomic_store(&wire->fate_ns, psd_clock_now());
+    if (wire->fate == WIRE_LEAVES)
+        _exit(0);
+    if (wire->fate == WIRE_CUT) {
+        CHECK(wire_run("ip link set e0 down"));
+        return;
+    }
+    kill(getpid(), wire->fate == WIRE_STOPPED ? SIGSTOP : SIGKILL);
+}
+
+static inline void *wire_meet_fate_soon(void *arg)
+{
+    psd_clock_sleep_until(psd_clock_now() + 150 * PSD_CLOCK_MS); /* in the midst of measuring */
+    wire_meet_fate(arg);
+    return NULL;
+}
+
+static inline psd_status wire_iterate(struct crew_seat *seat)
+{
+    PSD_TRY(psd_comm_begin(seat->comm, seat->iteration++, 0.1f));
+    for (unsigned w = 0; w < seat->n_hosted; w++) {
+        for (size_t i = CREW_PARAMS; i-- > 0;)
+            PSD_TRY(
+                psd_comm_sync(seat->comm, (int)i, seat->hosted[w], seat->grads[w] + crew_first(i)));
+    }
+    for (size_t i = 0; i < CREW_PARAMS; i++)
+        PSD_TRY(psd_comm_wait(seat->comm, (int)i));
+    return PSD_OK;
+}
+
+static inline psd_status wire_go_on(struct wire *wire, struct crew_seat *seat, unsigned rank)
+{
+    struct psd_comm_options options = crew_options(&wire->c, wire->crew.name, rank);
+    bool is_victim = wire->fate && rank == wire->victim;
+    pthread_t thread;
+
+    options.timeout_ms = wire->timeout_ms;
+    options.bandwidth = wire->bandwidth;
+    PSD_TRY(psd_comm_open(&options, &seat->comm));
+    crew_add_params(seat);
+    if (is_victim && wire->fate == WIRE_KILLED_AT_START)
+        CHECK(pthread_create(&thread, NULL, wire_meet_fate_soon, wire) == 0);
+    PSD_TRY(psd_comm_start(seat->comm));
+    const char *network = strstr(psd_comm_plan(seat->comm), "network ");
+    snprintf(wire->reports[rank].network, sizeof wire->reports[rank].network, "%s", network);
+    seat->hosted = psd_comm_hosted(seat->comm, &seat->n_hosted);
+    for (unsigned i = 0; i < crew_iterations(&wire->c); i++) {
+        if (is_victim && i == 5)
+            wire_meet_fate(wire);
+        PSD_TRY(wire_iterate(seat));
+    }
+    return PSD_OK;
+}
+
+static inline void wire_live(void *arg, unsigned rank)
+{
+    struct wire *wire = arg;
+    struct crew_seat seat = {.c = &wire->c};
+    struct wire_report *report = &wire->reports[rank];
+
+    crew_seat_init(&seat);
+    report->status = wire_go_on(wire, &seat, rank);
+    report->when_ns = psd_clock_now();
+    if (report->status != PSD_OK)
+        snprintf(report->sentence, sizeof report->sentence, "%s", psd_error());
+    if (wire->is_rude)
+        _exit(0);
+    psd_comm_close(seat.comm);
+    crew_seat_fini(&seat);
+}
+
+/* All survivors say the same within `limit_ms`, and the words are in it. */
+static inline void wire_check_survivors(const struct wire *wire, uint64_t limit_ms,
+                                        const char *words)
+{
+    uint64_t fate_ns = atomic_load(&wire->fate_ns);
+
+    for (unsigned rank = 0; rank < crew_ranks(&wire->c); rank++) {
+        const struct wire_report *report = &wire->reports[rank];
+        if (rank == wire->victim)
+            continue;
+        fprintf(stderr, "    rank %u after %llu ms: %s\n", rank,
+                (unsigned long long)((report->when_ns - fate_ns) / PSD_CLOCK_MS), report->sentence);
+        CHECK(report->status == PSD_EPEER && strstr(report->sentence, words));
+        CHECK(report->when_ns - fate_ns < limit_ms * PSD_CLOCK_MS);
+    }
+}
+
+static inline void wire_check_bits(const struct crew_case *c, const float *expected)
+{
+    struct wire *wire = wire_create(c);
+
+    wire_fork(wire, crew_take_part, &wire->crew);
+    wire_wait(wire);
+    CHECK(crew_same(expected, wire->crew.result));
+    wire_destroy(wire);
+}
+
+/* Four processes, of which one has a fate. */
+static inline void wire_lose(enum wire_fate fate, unsigned victim, bool is_rude,
+                             uint64_t timeout_ms, uint64_t limit_ms)
+{
+    struct wire *wire =
+        wire_create(&(struct crew_case){.ranks = 4, .workers = 4, .iterations = 1000000});
+    char words[32];
+
+    wire->fate = fate;
+    wire->victim = victim;
+    wire->is_rude = is_rude;
+    wire->timeout_ms = timeout_ms;
+    wire->bandwidth = fate == WIRE_KILLED_AT_START ? 0 : 1e9;
+    snprintf(words, sizeof words, "rank %u is lost: ", victim);
+    wire_fork(wire, wire_live, wire);
+    wire_wait(wire);
+    wire_check_survivors(wire, limit_ms, words);
+    wire_destroy(wire);
+}
+
+#endif

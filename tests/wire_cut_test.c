@@ -1,0 +1,30 @@
+/* wire_cut_test.c - processes with networks of their own: a cable is cut, packets are lost. */
+#include "wire.h"
+
+/* 3 s, and a little on a machine that is busy with other things. */
+static void a_member_that_is_cut_off_is_named_within_three_seconds(void)
+{
+    wire_part();
+    for (crew_ground = CREW_TLS; crew_ground <= CREW_LANES; crew_ground++)
+        wire_lose(WIRE_CUT, crew_ground, false, 10000, 4500);
+}
+
+static void a_lossy_network_changes_no_bit(void)
+{
+    struct crew_case c = {.ranks = 3, .workers = 8, .rule = "Adam", .forms = CREW_MIXED};
+
+    wire_part();
+    if (!wire_run("nft list ruleset >/dev/null"))
+        SKIP("nft is not installed, or the kernel does not know it");
+    wire_loses_some = true;
+    float *alone = crew_train_alone(&c);
+    for (crew_ground = CREW_TLS; crew_ground <= CREW_LANES; crew_ground++)
+        wire_check_bits(&c, alone);
+    free(alone);
+}
+
+int main(int argc, char **argv)
+{
+    RUN(a_member_that_is_cut_off_is_named_within_three_seconds)
+    RUN(a_lossy_network_changes_no_bit)
+}
