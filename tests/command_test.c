@@ -30,6 +30,7 @@ static void the_version_says_what_a_bug_report_needs(void)
           0);
     CHECK(strstr(run_out, "\ncommit: "));
     CHECK(strstr(run_out, "\nfeatures: protobuf-c "));
+    CHECK(strstr(run_out, " openssl "));
     CHECK(strstr(run_out, "\nCPU: "));
     CHECK(strstr(run_out, "\ncompiler: "));
 }

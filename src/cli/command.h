@@ -47,6 +47,7 @@ struct psd_alias {
     const struct psd_command *command; /* what it does; NULL: its first argument is a command */
 };
 
+extern const struct psd_command psd_command_bench;
 extern const struct psd_command psd_command_completion;
 extern const struct psd_command psd_command_config;
 extern const struct psd_command psd_command_convert_cifar;

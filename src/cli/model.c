@@ -110,6 +110,55 @@ psd_status psd_model_read(struct psd_cli *cli, const struct psd_model_options *o
     return status;
 }
 
+/* Gives the workload the speeds of `speeds`, and `seconds` in all. */
+static psd_status apply_time(const struct psd_profile *speeds, double seconds,
+                             struct psd_workload *workload)
+{
+    struct psd_profile *profile = NULL;
+
+    PSD_TRY(psd_profile_create(speeds->source, speeds->device, &profile));
+    profile->rebuild_flops = speeds->rebuild_flops;
+    profile->update_bytes_per_s = speeds->update_bytes_per_s;
+    profile->sum_bytes_per_s = speeds->sum_bytes_per_s;
+    psd_status status = psd_profile_add_model(profile, workload->name, workload->batch,
+                                              (double)workload->batch / seconds);
+    if (status == PSD_OK)
+        status = psd_profile_apply(profile, workload, 0);
+    psd_profile_destroy(profile);
+    return status;
+}
+
+static psd_status read_speeds(const char *name, struct psd_profile **out)
+{
+    char *path = NULL;
+
+    PSD_TRY(psd_share_find(NULL, "profiles", name ? name : "titan-x", &path));
+    psd_status status = psd_profile_read(path, out);
+    psd_alloc_free(path);
+    return status;
+}
+
+psd_status psd_model_read_timed(struct psd_cli *cli, const struct psd_model_options *options,
+                                double seconds, struct psd_workload **out)
+{
+    struct psd_model_options untimed = *options;
+    struct psd_workload *workload = NULL;
+    struct psd_profile *speeds = NULL;
+    struct psd_comm_update update;
+
+    untimed.profile = NULL;
+    PSD_TRY(read_speeds(options->profile, &speeds));
+    psd_status status = psd_model_read(cli, &untimed, NULL, &workload, &update);
+    if (status == PSD_OK)
+        status = apply_time(speeds, seconds, workload);
+    psd_profile_destroy(speeds);
+    if (status == PSD_OK)
+        *out = workload;
+    else
+        psd_workload_destroy(workload);
+    return status;
+}
+
 double psd_model_latency(const struct psd_model_options *options)
 {
     return (double)options->latency_ns / 1e9;

@@ -23,20 +23,22 @@ struct psd_model_options {
 };
 
 /* clang-format off */
-/* The rows of a table whose structure has them as the field `model`. */
-#define PSD_MODEL_OPTIONS(type)                                                                    \
+/* The rows of a table whose structure has them as the field `model`; the second with the network. */
+#define PSD_MODEL_NET_OPTIONS(type)                                                                \
     {"model", "FILE|NAME", NULL, "the net: a file of Caffe's, or a description such as vgg19",     \
      PSD_TEXT(type, model.model)},                                                                 \
     {"profile", "FILE|NAME", NULL, "how fast a node computes, such as titan-x",                    \
      PSD_TEXT(type, model.profile)},                                                               \
     {"batch", "K", NULL, "samples of one node in an iteration; default: the model's",              \
      PSD_INT(type, model.batch, 1, 1 << 30)},                                                      \
-    {"latency", NULL, "50us", "how long a message takes from node to node beside its bytes",       \
-     PSD_TIME(type, model.latency_ns)},                                                            \
     {"level", "N", "0", "the level that include and exclude rules see",                            \
      PSD_INT(type, model.compute.level, INT32_MIN, INT32_MAX)},                                    \
     {"stage", "NAME,...", NULL, "the stages that include and exclude rules see",                   \
      PSD_LIST(type, model.compute.stages)}
+#define PSD_MODEL_OPTIONS(type)                                                                    \
+    PSD_MODEL_NET_OPTIONS(type),                                                                   \
+    {"latency", NULL, "50us", "how long a message takes from node to node beside its bytes",       \
+     PSD_TIME(type, model.latency_ns)}
 /* clang-format on */
 
 enum { PSD_MODEL_NODES = 4096 }; /* at most */
@@ -47,6 +49,11 @@ enum { PSD_MODEL_NODES = 4096 }; /* at most */
 psd_status psd_model_read(struct psd_cli *cli, const struct psd_model_options *options,
                           const char *solver, struct psd_workload **out,
                           struct psd_comm_update *update);
+
+/* The same for a node that needs `seconds` for forward and backward: a third of it is forward, and
+ * layers share it by their multiply-adds. The profile, titan-x if none is given, has only the speeds. */
+psd_status psd_model_read_timed(struct psd_cli *cli, const struct psd_model_options *options,
+                                double seconds, struct psd_workload **out);
 
 /* The latency in seconds. */
 double psd_model_latency(const struct psd_model_options *options);

@@ -1,6 +1,7 @@
 /* sweep.c - the points, each simulated by itself, as text. */
 #include "cli/sweep.h"
 #include "base/alloc.h"
+#include "cli/csv.h"
 
 static void fill(struct psd_sweep *sweep, const struct psd_sweep_axes *axes)
 {
@@ -90,21 +91,12 @@ void psd_sweep_csv_head(FILE *out)
           out);
 }
 
-/* Names of models are words of ours or of a net's file: a quote inside is doubled, as usual. */
-static void write_quoted(FILE *out, const char *text)
-{
-    fputc('"', out);
-    for (; *text; text++)
-        fprintf(out, "%s%c", *text == '"' ? "\"" : "", *text);
-    fputc('"', out);
-}
-
 void psd_sweep_csv_row(FILE *out, const struct psd_sweep *sweep,
                        const struct psd_sweep_point *point)
 {
     const struct psd_timeline_result *result = &point->result;
 
-    write_quoted(out, sweep->workload->name);
+    psd_csv_text(out, sweep->workload->name);
     fprintf(out, ",%zu,%.9g,%.9g,%u,%s,%.6f,%.6f,%.6f,%.6f,%.0f,%.0f,%llu\n",
             sweep->workload->batch, point->bandwidth * 8 / 1e9, sweep->latency * 1e6, point->nodes,
             psd_scheme_names[point->scheme], result->iteration_s * 1e3, psd_sweep_speedup(point),

@@ -1,0 +1,145 @@
+/* bench_test.c - "poseidon bench": real processes, on loopback and, as root, in namespaces. */
+#include "run.h"
+
+static const char description[] = "model tiny batch 8\n"
+                                  "conv conv1 64 3 3x3 32x32 bias\n"
+                                  "fc fc6 256 4096 bias\n"
+                                  "fc fc7 10 256 bias\n";
+static const char profile[] = "device test\nrebuild 1000 GFLOP/s\nupdate 100 GB/s\nsum 10 GB/s\n"
+                              "model tiny batch 8 rate 800 images/s\n";
+
+static void start(void)
+{
+    run_start();
+    run_write("tiny.txt", description);
+    run_write("fast.txt", profile);
+}
+
+/* The number in column `column` of the table's row `row`, counted from 0 below its head. */
+static double number_at(int row, int column)
+{
+    char *line = strstr(run_out, "\nGbit/s");
+
+    CHECK(line);
+    for (int i = 0; i <= row; i++) {
+        line = strchr(line + 1, '\n');
+        CHECK(line && line[1]);
+    }
+    for (line++; column > 0; column--) {
+        line += strspn(line, " ");
+        line += strcspn(line, " \n");
+    }
+    return strtod(line, NULL);
+}
+
+/* --- sync --------------------------------------------------------------------------------------- */
+
+static void sums_of_all_sizes_are_right_on_loopback(void)
+{
+    start();
+    CHECK(run("$POSEIDON bench sync --bytes 4,64K,1M --nodes 3,1 --loopback --encrypt off "
+              "--iterations 2 --csv a.csv") == 0);
+    CHECK(strstr(run_out,
+                 "all processes on loopback, whose speed is not limited; payloads in clear"));
+    CHECK(number_at(0, 1) == 1 && number_at(3, 1) == 3); /* nodes rise */
+    CHECK_NEAR(number_at(5, 2), 1.049, 1e-9);
+    CHECK(number_at(5, 4) > 0 && number_at(5, 3) > 1);
+    CHECK(run("grep -q '^\"\",1048576,0,3,' a.csv") == 0);
+}
+
+static void gradients_of_a_net_are_added_up_encrypted(void)
+{
+    start();
+    CHECK(run("$POSEIDON bench sync --model ./tiny.txt --nodes 2 --loopback --iterations 2") == 0);
+    CHECK(strstr(run_out, "; payloads encrypted"));
+    CHECK_NEAR(number_at(0, 2), 4e-6 * (64 * 27 + 64 + 256 * 4096 + 256 + 10 * 256 + 10), 1e-3);
+}
+
+/* --- cluster ------------------------------------------------------------------------------------ */
+
+static void a_cluster_on_loopback_is_measured_and_simulated(void)
+{
+    start();
+    CHECK(
+        run("$POSEIDON bench cluster --model ./tiny.txt --profile ./fast.txt --nodes 2 --loopback "
+            "--encrypt off --iterations 3 --csv a.csv") == 0);
+    CHECK(strstr(run_out, "a node alone computes 10.0 ms; rebuilding and updating are slept"));
+    CHECK(number_at(0, 5) >= 9.9); /* an iteration */
+    CHECK(strstr(run_out, "  hybrid "));
+    CHECK(run("grep -q ^model,batch,gbit_per_s, a.csv && grep -q '^\"tiny\",8,0,2,hybrid,1,' "
+              "a.csv") == 0);
+}
+
+static void arithmetic_can_be_real_and_time_dilated(void)
+{
+    start();
+    CHECK(run("$POSEIDON bench cluster --model ./tiny.txt --compute 4ms --nodes 1,2 --loopback "
+              "--arithmetic real --dilate 3 --iterations 2 --scheme servers,hybrid-bytes") == 0);
+    CHECK(strstr(run_out, "computes 4.0 ms; rebuilding and updating are done"));
+    CHECK(number_at(0, 3) == 3 && number_at(0, 5) >= 3.9);
+    CHECK(number_at(3, 1) == 2);
+}
+
+/* Two members that send about 1.1 MB each at 100 Mbit/s, which takes 90 ms; compute hides little. */
+static void namespaces_shape_links_and_leave_nothing_behind(void)
+{
+    start();
+    CHECK(run("ls /proc/self/ns/net && ip link | grep -c . >before") == 0);
+    CHECK(run("$POSEIDON bench cluster --model ./tiny.txt --profile ./fast.txt --nodes 2 "
+              "--bandwidth 100Mbit --scheme servers --encrypt off --iterations 2") == 0);
+    if (!strstr(run_out, "namespace,"))
+        SKIP("no namespaces are to be had here");
+    CHECK(number_at(0, 4) > 10 && number_at(0, 4) < 12.5); /* goodput */
+    CHECK(number_at(0, 5) > 300);
+    CHECK(run("ip link | grep -c . >after; cmp before after") == 0);
+}
+
+/* --- mistakes ----------------------------------------------------------------------------------- */
+
+static void mistakes_are_told_before_anything_starts(void)
+{
+    static const struct {
+        const char *arguments, *sentence;
+    } cases[] = {
+        {"", "expected sync|cluster"},
+        {"speed", "\"speed\" is neither sync nor cluster"},
+        {"sync", "say what is added up: --bytes 1M,64M or --model NAME"},
+        {"sync --bytes 1M --model lenet", "each say what is added up"},
+        {"sync --bytes 6", "6 is not a number of whole floats"},
+        {"sync --bytes 0", "0 is not a number of whole floats"},
+        {"sync --bytes many", "--bytes: \"many\" is not a size"},
+        {"sync --bytes 1M --nodes 65", "65 processes are more than 64"},
+        {"sync --bytes 1M --bandwidth fast", "--bandwidth: \"fast\" is not a speed"},
+        {"cluster", "a net is needed: --model FILE or NAME"},
+        {"cluster --model lenet", "say how long a node computes: --compute 600ms"},
+        {"cluster --model lenet --compute 1ms --dilate 0", "\"0\" is not a whole number from 1 to"},
+        {"cluster --model lenet --compute 1ms --dilate slow", "and it is not \"auto\""},
+        {"cluster --model lenet --compute 1ms --encrypt maybe", "--encrypt"},
+    };
+
+    start();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fprintf(stderr, "    %s\n", cases[i].arguments);
+        CHECK(run("$POSEIDON bench %s", cases[i].arguments) == 2);
+        CHECK_TEXT("", run_out);
+        CHECK(strstr(run_err, cases[i].sentence));
+    }
+}
+
+static void a_net_that_is_not_there_is_told(void)
+{
+    start();
+    CHECK(run("$POSEIDON bench cluster --model ./none.txt --compute 1ms --loopback") == 1);
+    CHECK(strstr(run_err, "none.txt"));
+}
+
+int main(int argc, char **argv)
+{
+    RUN(sums_of_all_sizes_are_right_on_loopback)
+    RUN(gradients_of_a_net_are_added_up_encrypted)
+    RUN(a_cluster_on_loopback_is_measured_and_simulated)
+    RUN(arithmetic_can_be_real_and_time_dilated)
+    RUN(namespaces_shape_links_and_leave_nothing_behind)
+    RUN(mistakes_are_told_before_anything_starts)
+    RUN(a_net_that_is_not_there_is_told)
+}
