@@ -85,6 +85,16 @@ static inline float input_value(const struct psd_op_spec *spec, unsigned t, size
 {
     if (t == IN)
         return first_input(spec, i);
+    if (t == IN + 1 && spec->kind == PSD_OP_BATCH_NORM && i >= spec->batch_norm.channels)
+        return fabsf(any_value(t, i)) + 0.5F;        /* a variance */
+    if (t == IN + 1 && spec->kind == PSD_OP_ELTWISE) /* apart, so that the larger stays so */
+        return first_input(spec, i) + (i % 3 ? 0.25F : -0.25F);
+    if (t == IN + 2 && spec->kind == PSD_OP_LSTM_UNIT)
+        return i % 3 == 1 ? 0 : 1; /* the second sequence starts */
+    if (t == IN + 1 && spec->kind == PSD_OP_HINGE_LOSS)
+        return (float)(i * 7 % spec->hinge_loss.classes);
+    if (t == IN + 1 && spec->kind == PSD_OP_SIGMOID_LOSS)
+        return (float)(i % 5) / 4; /* a target, also one that is ignored */
     if (t == IN + 1 && spec->kind == PSD_OP_SOFTMAX_LOSS)
         return (float)(i * 7 % spec->softmax_loss.channels);
     return any_value(t, i);

@@ -27,6 +27,17 @@ struct op_case {
 #define DROPOUT(...)      {.kind = PSD_OP_DROPOUT, .dropout = {__VA_ARGS__}}
 #define SOFTMAX(...)      {.kind = PSD_OP_SOFTMAX, .softmax = {__VA_ARGS__}}
 #define SOFTMAX_LOSS(...) {.kind = PSD_OP_SOFTMAX_LOSS, .softmax_loss = {__VA_ARGS__}}
+#define BATCH_NORM(...)   {.kind = PSD_OP_BATCH_NORM, .batch_norm = {__VA_ARGS__}}
+#define SCALE(...)        {.kind = PSD_OP_SCALE, .scale = {__VA_ARGS__}}
+#define BIAS(...)         {.kind = PSD_OP_BIAS, .bias = {__VA_ARGS__}}
+#define ELTWISE(...)      {.kind = PSD_OP_ELTWISE, .eltwise = {__VA_ARGS__}}
+#define LSTM_UNIT(...)    {.kind = PSD_OP_LSTM_UNIT, .lstm_unit = {__VA_ARGS__}}
+#define MAP(...)          {.kind = PSD_OP_MAP, .map = {__VA_ARGS__}}
+#define PRELU(...)        {.kind = PSD_OP_PRELU, .prelu = {__VA_ARGS__}}
+#define REDUCE(...)       {.kind = PSD_OP_REDUCE, .reduce = {__VA_ARGS__}}
+#define DISTANCE_LOSS(...) {.kind = PSD_OP_DISTANCE_LOSS, .distance_loss = {__VA_ARGS__}}
+#define HINGE_LOSS(...)   {.kind = PSD_OP_HINGE_LOSS, .hinge_loss = {__VA_ARGS__}}
+#define SIGMOID_LOSS(...) {.kind = PSD_OP_SIGMOID_LOSS, .sigmoid_loss = {__VA_ARGS__}}
 #define MAX PSD_POOL_MAX
 #define AVE PSD_POOL_AVERAGE
 #define STO PSD_POOL_STOCHASTIC
@@ -126,6 +137,70 @@ static const struct op_case op_cases[] = {
     {"loss batch size",   TEST, 1e-5, SOFTMAX_LOSS(3, 5, 7, true, 0, PSD_LOSS_BATCH_SIZE)},
     {"loss unnormalized", TEST, 1e-5, SOFTMAX_LOSS(3, 6, 1, false, 0, PSD_LOSS_NONE)},
 
+    /*                               batch, channels, inner, eps, global */
+    {"batch norm",        TEST, 1e-5, BATCH_NORM(3, 5, 21, 1e-5F, false)},
+    {"batch norm planes", TEST, 1e-5, BATCH_NORM(4, 3, 64, 1e-3F, false)},
+    {"batch norm short",  TEST, 1e-5, BATCH_NORM(13, 6, 5, 1e-5F, false)},
+    {"batch norm rows",   TEST, 1e-5, BATCH_NORM(31, 9, 1, 1e-5F, false)},
+    {"batch norm a value", TEST, 1e-5, BATCH_NORM(1, 4, 1, 1e-5F, false)},
+    {"batch norm global", TEST, 1e-5, BATCH_NORM(3, 5, 21, 1e-5F, true)},
+    {"batch norm global rows", TEST, 1e-5, BATCH_NORM(7, 9, 1, 1e-5F, true)},
+
+    /*                               outer, channels, inner, bias */
+    {"scale",             TEST, 1e-5, SCALE(3, 5, 21, false)},
+    {"scale and bias",    TEST, 1e-5, SCALE(4, 3, 64, true)},
+    {"scale rows",        TEST, 1e-5, SCALE(7, 19, 1, true)},
+    {"scale each value",  TEST, 1e-5, SCALE(1, 37, 1, false)},
+    {"scale all values",  TEST, 1e-5, SCALE(1, 1, 53, true)},
+    {"scale short rows",  TEST, 1e-5, SCALE(3, 4, 3, true)},
+    {"bias",              TEST, 1e-5, BIAS(3, 5, 21)},
+    {"bias rows",         TEST, 1e-5, BIAS(7, 19, 1)},
+    {"bias all values",   TEST, 1e-5, BIAS(1, 1, 53)},
+
+    /*                               method, count, coefficients */
+    {"sum",               TEST, 1e-6, ELTWISE(PSD_ELTWISE_SUM, 1003, {1, 1})},
+    {"sum, coefficients", TEST, 1e-6, ELTWISE(PSD_ELTWISE_SUM, 517, {-0.5F, 2})},
+    {"sum one value",     TEST, 1e-6, ELTWISE(PSD_ELTWISE_SUM, 1, {1, 0})},
+    {"product",           TEST, 1e-6, ELTWISE(PSD_ELTWISE_PRODUCT, 1003, {1, 1})},
+    {"larger of two",     TEST, 1e-6, ELTWISE(PSD_ELTWISE_MAX, 1003, {1, 1})},
+
+    /*                               rows, outputs */
+    {"lstm unit",         TEST, 1e-6, LSTM_UNIT(5, 13)},
+    {"lstm unit one",     TEST, 1e-6, LSTM_UNIT(1, 1)},
+
+    /*                               method, count, a, b, c */
+    {"absolute value",    TEST, 1e-6, MAP(PSD_MAP_ABS, 517, 0, 0, 0)},
+    {"bnll",              TEST, 1e-6, MAP(PSD_MAP_BNLL, 517, 0, 0, 0)},
+    {"clip",              TEST, 1e-6, MAP(PSD_MAP_CLIP, 517, -0.02F, 2, 0)},
+    {"elu",               TEST, 1e-6, MAP(PSD_MAP_ELU, 517, 0.7F, 0, 0)},
+    {"exp",               TEST, 1e-6, MAP(PSD_MAP_EXP, 517, 0.7F, 0.5F, 1)},
+    {"log",               TEST, 1e-6, MAP(PSD_MAP_LOG, 517, 0.4F, 0.5F, 2)},
+    {"power",             TEST, 1e-6, MAP(PSD_MAP_POWER, 517, 1.7F, 0.5F, 2.5F)},
+    {"power 0",           TEST, 1e-6, MAP(PSD_MAP_POWER, 7, 0, 1, 0)},
+    {"power 2",           TEST, 1e-6, MAP(PSD_MAP_POWER, 517, 2, 1.5F, -0.3F)},
+    {"sigmoid",           TEST, 1e-6, MAP(PSD_MAP_SIGMOID, 517, 0, 0, 0)},
+    {"swish",             TEST, 1e-6, MAP(PSD_MAP_SWISH, 517, 1.5F, 0, 0)},
+    {"threshold",         TEST, 1e-6, MAP(PSD_MAP_THRESHOLD, 517, 0.01F, 0, 0)},
+
+    /*                               outer, channels, inner */
+    {"prelu",             TEST, 1e-5, PRELU(3, 5, 21)},
+    {"prelu shared",      TEST, 1e-5, PRELU(1, 1, 53)},
+
+    /*                               method, rows, count, coefficient */
+    {"sum of all",        TEST, 1e-5, REDUCE(PSD_REDUCE_SUM, 1, 53, 1)},
+    {"sum of rows",       TEST, 1e-5, REDUCE(PSD_REDUCE_SUM, 5, 13, 0.7F)},
+    {"sum of magnitudes", TEST, 1e-5, REDUCE(PSD_REDUCE_ASUM, 5, 13, 0.7F)},
+    {"sum of squares",    TEST, 1e-5, REDUCE(PSD_REDUCE_SUMSQ, 5, 13, 0.7F)},
+    {"mean of rows",      TEST, 1e-5, REDUCE(PSD_REDUCE_MEAN, 5, 13, 0.7F)},
+
+    {"distance loss",     TEST, 1e-5, DISTANCE_LOSS(7, 13)},
+    {"hinge loss",        TEST, 1e-5, HINGE_LOSS(7, 13, false)},
+    {"hinge loss of squares", TEST, 1e-5, HINGE_LOSS(7, 13, true)},
+    {"sigmoid loss",      TEST, 1e-5, SIGMOID_LOSS(7, 13, false, 0, PSD_LOSS_BATCH_SIZE)},
+    {"sigmoid loss full", TEST, 1e-5, SIGMOID_LOSS(7, 13, true, 1, PSD_LOSS_FULL)},
+    {"sigmoid loss valid", TEST, 1e-5, SIGMOID_LOSS(7, 13, true, 1, PSD_LOSS_VALID)},
+    {"sigmoid loss whole", TEST, 1e-5, SIGMOID_LOSS(7, 13, true, 1, PSD_LOSS_NONE)},
+
     /* Layers of nets with few samples, to be tested. */
     {"lenet conv1 small",   NET, 1e-5, CONV(5, 1, 28, 28, 20, 24, 24, 1, {5, 5}, {1, 1}, {0, 0}, {1, 1}, true)},
     {"lenet conv2 small",   NET, 1e-5, CONV(1, 20, 12, 12, 50, 8, 8, 1, {5, 5}, {1, 1}, {0, 0}, {1, 1}, true)},
@@ -159,6 +234,11 @@ static const struct op_case op_cases[] = {
     {"cifar ip1",         BENCH, 2e-5, FC(100, 1024, 64, true, false)},
     {"alexnet conv1",     BENCH, 2e-5, CONV(4, 3, 227, 227, 96, 55, 55, 1, {11, 11}, {4, 4}, {0, 0}, {1, 1}, true)},
     {"alexnet norm1",     BENCH, 1e-5, LRN(4, 96, 55, 55, 5, 1e-4F, 0.75F, 1, false)},
+    {"resnet bn2",        BENCH, 1e-5, BATCH_NORM(8, 64, 3136, 1e-5F, false)},
+    {"resnet bn5",        BENCH, 1e-5, BATCH_NORM(8, 2048, 49, 1e-5F, false)},
+    {"resnet scale2",     BENCH, 1e-5, SCALE(8, 64, 3136, true)},
+    {"resnet scale5",     BENCH, 1e-5, SCALE(8, 2048, 49, true)},
+    {"resnet sum2",       BENCH, 1e-6, ELTWISE(PSD_ELTWISE_SUM, 6422528, {1, 1})},
     {"alexnet drop6",     BENCH, 1e-6, DROPOUT(262144, 4096, 0.5F)},
 };
 /* clang-format on */

@@ -48,6 +48,19 @@ enum psd_op_kind {
     PSD_OP_SOFTMAX,      /* x [outer][channels][inner] -> y, of the same shape; may be in place */
     PSD_OP_SOFTMAX_LOSS, /* x [outer][channels][inner], labels [outer][inner] -> loss [1],
                             with a second output: the probabilities, as x */
+    PSD_OP_BATCH_NORM, /* x [batch][channels][inner] -> y, of the same shape, with a second output:
+                            means and variances [2][channels]; global: these are the second input */
+    PSD_OP_SCALE,      /* x [outer][channels][inner], factors [channels], b [channels] -> y */
+    PSD_OP_BIAS,       /* x [outer][channels][inner], b [channels] -> y; may be in place */
+    PSD_OP_ELTWISE,    /* a [count], b [count] -> y [count]; a sum may be in place of a */
+    PSD_OP_LSTM_UNIT,  /* old cells [rows][outputs], gates [rows][4][outputs], cont [rows] ->
+                            new cells and what is shown of them [2][rows][outputs] */
+    PSD_OP_MAP,        /* x [count] -> y [count] */
+    PSD_OP_PRELU,      /* x [outer][channels][inner], slopes [channels] -> y */
+    PSD_OP_REDUCE,     /* x [rows][count] -> y [rows] */
+    PSD_OP_DISTANCE_LOSS, /* a [batch][row], b [batch][row] -> loss [1] */
+    PSD_OP_HINGE_LOSS,    /* x [batch][classes], labels [batch] -> loss [1] */
+    PSD_OP_SIGMOID_LOSS,  /* x [batch][row], targets [batch][row] -> loss [1] */
     PSD_OP_KINDS
 };
 
@@ -55,6 +68,20 @@ enum psd_op_kind {
 enum { PSD_OP_INPUTS = 3, PSD_OP_OUTPUTS = 2 };
 
 enum psd_pool_method { PSD_POOL_MAX, PSD_POOL_AVERAGE, PSD_POOL_STOCHASTIC };
+enum psd_map_method {
+    PSD_MAP_ABS,      /* |x|, whose slope at 0 is 0 */
+    PSD_MAP_BNLL,     /* log(1 + exp(x)) */
+    PSD_MAP_CLIP,     /* x, but at least a and at most b */
+    PSD_MAP_ELU,      /* x > 0 ? x : a * (exp(x) - 1) */
+    PSD_MAP_EXP,      /* exp(a * (c + b * x)) */
+    PSD_MAP_LOG,      /* a * log(c + b * x) */
+    PSD_MAP_POWER,    /* (c + b * x) ^ a */
+    PSD_MAP_SIGMOID,  /* 1 / (1 + exp(-x)) */
+    PSD_MAP_SWISH,    /* x / (1 + exp(-a * x)) */
+    PSD_MAP_THRESHOLD /* x > a ? 1 : 0 */
+};
+enum psd_reduce_method { PSD_REDUCE_SUM, PSD_REDUCE_ASUM, PSD_REDUCE_SUMSQ, PSD_REDUCE_MEAN };
+enum psd_eltwise_method { PSD_ELTWISE_SUM, PSD_ELTWISE_PRODUCT, PSD_ELTWISE_MAX };
 enum psd_loss_norm { PSD_LOSS_FULL, PSD_LOSS_VALID, PSD_LOSS_BATCH_SIZE, PSD_LOSS_NONE };
 
 /* What is to be computed. Two numbers in brackets are height and width. */
@@ -103,6 +130,52 @@ struct psd_op_spec {
             int ignored;
             enum psd_loss_norm norm;
         } softmax_loss;
+        struct psd_batch_norm_spec {
+            size_t batch, channels, inner;
+            float eps;   /* added to variances before their root is taken */
+            bool global; /* means and variances are given, not those of the batch */
+        } batch_norm;
+        struct psd_scale_spec {
+            size_t outer, channels, inner;
+            bool bias; /* there is a third input */
+        } scale;
+        struct psd_bias_spec {
+            size_t outer, channels, inner;
+        } bias;
+        struct psd_eltwise_spec {
+            enum psd_eltwise_method method;
+            size_t count;
+            float coefficient[2]; /* of a sum */
+        } eltwise;
+        struct psd_lstm_unit_spec {
+            size_t rows, outputs;
+        } lstm_unit;
+        struct psd_map_spec {
+            enum psd_map_method method;
+            size_t count;
+            float a, b, c; /* where the method has them */
+        } map;
+        struct psd_prelu_spec {
+            size_t outer, channels, inner;
+        } prelu;
+        struct psd_reduce_spec {
+            enum psd_reduce_method method;
+            size_t rows, count;
+            float coefficient;
+        } reduce;
+        struct psd_distance_loss_spec {
+            size_t batch, row;
+        } distance_loss;
+        struct psd_hinge_loss_spec {
+            size_t batch, classes;
+            bool squares;
+        } hinge_loss;
+        struct psd_sigmoid_loss_spec {
+            size_t batch, row;
+            bool has_ignored; /* targets that do not count */
+            int ignored;
+            enum psd_loss_norm norm;
+        } sigmoid_loss;
     };
 };
 

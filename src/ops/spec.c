@@ -162,6 +162,47 @@ static psd_status check_softmax_loss(const struct psd_softmax_loss_spec *s)
     return PSD_OK;
 }
 
+static psd_status check_batch_norm(const struct psd_batch_norm_spec *s)
+{
+    CHECK_SIZES("batch normalization", s->batch, s->channels, s->inner);
+    if (!(s->eps >= 0))
+        return psd_fail(PSD_EINVAL, "batch normalization: eps is at least 0, not %g",
+                        (double)s->eps);
+    return PSD_OK;
+}
+
+static psd_status check_eltwise(const struct psd_eltwise_spec *s)
+{
+    CHECK_SIZES("eltwise", s->count);
+    if (s->method > PSD_ELTWISE_MAX)
+        return psd_fail(PSD_EINVAL, "eltwise: there is no method %d", (int)s->method);
+    return PSD_OK;
+}
+
+static psd_status check_map(const struct psd_map_spec *s)
+{
+    CHECK_SIZES("map", s->count);
+    if (s->method > PSD_MAP_THRESHOLD)
+        return psd_fail(PSD_EINVAL, "map: there is no method %d", (int)s->method);
+    return PSD_OK;
+}
+
+static psd_status check_reduce(const struct psd_reduce_spec *s)
+{
+    CHECK_SIZES("reduce", s->rows, s->count);
+    if (s->method > PSD_REDUCE_MEAN)
+        return psd_fail(PSD_EINVAL, "reduce: there is no method %d", (int)s->method);
+    return PSD_OK;
+}
+
+static psd_status check_sigmoid_loss(const struct psd_sigmoid_loss_spec *s)
+{
+    CHECK_SIZES("sigmoid loss", s->batch, s->row);
+    if (s->norm > PSD_LOSS_NONE)
+        return psd_fail(PSD_EINVAL, "sigmoid loss: there is no normalization %d", (int)s->norm);
+    return PSD_OK;
+}
+
 psd_status psd_spec_check(const struct psd_op_spec *spec)
 {
     switch (spec->kind) {
@@ -184,6 +225,34 @@ psd_status psd_spec_check(const struct psd_op_spec *spec)
         return PSD_OK;
     case PSD_OP_SOFTMAX_LOSS:
         return check_softmax_loss(&spec->softmax_loss);
+    case PSD_OP_BATCH_NORM:
+        return check_batch_norm(&spec->batch_norm);
+    case PSD_OP_SCALE:
+        CHECK_SIZES("scale", spec->scale.outer, spec->scale.channels, spec->scale.inner);
+        return PSD_OK;
+    case PSD_OP_BIAS:
+        CHECK_SIZES("bias", spec->bias.outer, spec->bias.channels, spec->bias.inner);
+        return PSD_OK;
+    case PSD_OP_ELTWISE:
+        return check_eltwise(&spec->eltwise);
+    case PSD_OP_LSTM_UNIT:
+        CHECK_SIZES("lstm unit", spec->lstm_unit.rows, spec->lstm_unit.outputs);
+        return PSD_OK;
+    case PSD_OP_MAP:
+        return check_map(&spec->map);
+    case PSD_OP_PRELU:
+        CHECK_SIZES("prelu", spec->prelu.outer, spec->prelu.channels, spec->prelu.inner);
+        return PSD_OK;
+    case PSD_OP_REDUCE:
+        return check_reduce(&spec->reduce);
+    case PSD_OP_DISTANCE_LOSS:
+        CHECK_SIZES("distance loss", spec->distance_loss.batch, spec->distance_loss.row);
+        return PSD_OK;
+    case PSD_OP_HINGE_LOSS:
+        CHECK_SIZES("hinge loss", spec->hinge_loss.batch, spec->hinge_loss.classes);
+        return PSD_OK;
+    case PSD_OP_SIGMOID_LOSS:
+        return check_sigmoid_loss(&spec->sigmoid_loss);
     case PSD_OP_KINDS:
         break;
     }
@@ -205,21 +274,50 @@ const char *psd_spec_name(const struct psd_op_spec *spec)
         [PSD_OP_DROPOUT] = "dropout",
         [PSD_OP_SOFTMAX] = "softmax",
         [PSD_OP_SOFTMAX_LOSS] = "softmax loss",
+        [PSD_OP_BATCH_NORM] = "batch normalization",
+        [PSD_OP_SCALE] = "scale",
+        [PSD_OP_BIAS] = "bias",
+        [PSD_OP_ELTWISE] = "eltwise",
+        [PSD_OP_LSTM_UNIT] = "lstm unit",
+        [PSD_OP_MAP] = "map",
+        [PSD_OP_PRELU] = "prelu",
+        [PSD_OP_REDUCE] = "reduce",
+        [PSD_OP_DISTANCE_LOSS] = "distance loss",
+        [PSD_OP_HINGE_LOSS] = "hinge loss",
+        [PSD_OP_SIGMOID_LOSS] = "sigmoid loss",
     };
     return names[spec->kind];
 }
 
 bool psd_spec_in_place(const struct psd_op_spec *spec)
 {
-    return spec->kind == PSD_OP_RELU || spec->kind == PSD_OP_TANH || spec->kind == PSD_OP_DROPOUT ||
-           spec->kind == PSD_OP_SOFTMAX;
+    switch (spec->kind) {
+    case PSD_OP_RELU:
+    case PSD_OP_TANH:
+    case PSD_OP_DROPOUT:
+    case PSD_OP_SOFTMAX:
+    case PSD_OP_BIAS:
+        return true;
+    case PSD_OP_ELTWISE:
+        return spec->eltwise.method == PSD_ELTWISE_SUM;
+    default:
+        return false;
+    }
 }
 
 bool psd_spec_has_gradient(const struct psd_op_spec *spec, unsigned input)
 {
-    bool labels = spec->kind == PSD_OP_SOFTMAX_LOSS && input == 1;
-
-    return !labels && psd_op_input_count(spec, input) > 0;
+    switch (spec->kind) {
+    case PSD_OP_SOFTMAX_LOSS: /* labels */
+    case PSD_OP_HINGE_LOSS:
+    case PSD_OP_SIGMOID_LOSS:
+    case PSD_OP_BATCH_NORM: /* means and variances */
+        return input == 0;
+    case PSD_OP_LSTM_UNIT: /* where sequences start */
+        return input < 2;
+    default:
+        return psd_op_input_count(spec, input) > 0;
+    }
 }
 
 static size_t conv_input(const struct psd_conv_spec *s, unsigned input)
@@ -260,6 +358,56 @@ static size_t first_input(const struct psd_op_spec *spec)
         return spec->softmax.outer * spec->softmax.channels * spec->softmax.inner;
     case PSD_OP_SOFTMAX_LOSS:
         return spec->softmax_loss.outer * spec->softmax_loss.channels * spec->softmax_loss.inner;
+    case PSD_OP_BATCH_NORM:
+        return spec->batch_norm.batch * spec->batch_norm.channels * spec->batch_norm.inner;
+    case PSD_OP_SCALE:
+        return spec->scale.outer * spec->scale.channels * spec->scale.inner;
+    case PSD_OP_BIAS:
+        return spec->bias.outer * spec->bias.channels * spec->bias.inner;
+    case PSD_OP_ELTWISE:
+        return spec->eltwise.count;
+    case PSD_OP_LSTM_UNIT:
+        return spec->lstm_unit.rows * spec->lstm_unit.outputs;
+    case PSD_OP_MAP:
+        return spec->map.count;
+    case PSD_OP_PRELU:
+        return spec->prelu.outer * spec->prelu.channels * spec->prelu.inner;
+    case PSD_OP_REDUCE:
+        return spec->reduce.rows * spec->reduce.count;
+    case PSD_OP_DISTANCE_LOSS:
+        return spec->distance_loss.batch * spec->distance_loss.row;
+    case PSD_OP_HINGE_LOSS:
+        return spec->hinge_loss.batch * spec->hinge_loss.classes;
+    case PSD_OP_SIGMOID_LOSS:
+        return spec->sigmoid_loss.batch * spec->sigmoid_loss.row;
+    default:
+        return 0;
+    }
+}
+
+/* Of the second and third input, where there are some. */
+static size_t next_input(const struct psd_op_spec *spec, unsigned input)
+{
+    switch (spec->kind) {
+    case PSD_OP_SOFTMAX_LOSS:
+        return input == 1 ? spec->softmax_loss.outer * spec->softmax_loss.inner : 0;
+    case PSD_OP_BATCH_NORM:
+        return input == 1 && spec->batch_norm.global ? 2 * spec->batch_norm.channels : 0;
+    case PSD_OP_SCALE:
+        return input == 1 || spec->scale.bias ? spec->scale.channels : 0;
+    case PSD_OP_BIAS:
+        return input == 1 ? spec->bias.channels : 0;
+    case PSD_OP_ELTWISE:
+        return input == 1 ? spec->eltwise.count : 0;
+    case PSD_OP_LSTM_UNIT:
+        return input == 1 ? 4 * first_input(spec) : spec->lstm_unit.rows;
+    case PSD_OP_PRELU:
+        return input == 1 ? spec->prelu.channels : 0;
+    case PSD_OP_HINGE_LOSS:
+        return input == 1 ? spec->hinge_loss.batch : 0;
+    case PSD_OP_DISTANCE_LOSS:
+    case PSD_OP_SIGMOID_LOSS:
+        return input == 1 ? first_input(spec) : 0;
     default:
         return 0;
     }
@@ -273,9 +421,7 @@ size_t psd_op_input_count(const struct psd_op_spec *spec, unsigned input)
         return conv_input(&spec->conv, input);
     if (spec->kind == PSD_OP_FC)
         return fc_input(&spec->fc, input);
-    if (spec->kind == PSD_OP_SOFTMAX_LOSS && input == 1)
-        return spec->softmax_loss.outer * spec->softmax_loss.inner;
-    return input == 0 ? first_input(spec) : 0;
+    return input == 0 ? first_input(spec) : next_input(spec, input);
 }
 
 static size_t pool_output(const struct psd_pool_spec *s, unsigned output)
@@ -285,19 +431,44 @@ static size_t pool_output(const struct psd_pool_spec *s, unsigned output)
     return output == 0 || wins ? s->planes * s->out_height * s->out_width : 0;
 }
 
+/* Of the second output, where there is one. */
+static size_t second_output(const struct psd_op_spec *spec)
+{
+    switch (spec->kind) {
+    case PSD_OP_POOL:
+        return pool_output(&spec->pool, 1);
+    case PSD_OP_SOFTMAX_LOSS:
+        return first_input(spec);
+    case PSD_OP_BATCH_NORM:
+        return spec->batch_norm.global ? 0 : 2 * spec->batch_norm.channels;
+    default:
+        return 0;
+    }
+}
+
 size_t psd_op_output_count(const struct psd_op_spec *spec, unsigned output)
 {
     const struct psd_conv_spec *conv = &spec->conv;
 
-    if (output >= PSD_OP_OUTPUTS)
-        return 0;
-    if (spec->kind == PSD_OP_POOL)
-        return pool_output(&spec->pool, output);
-    if (spec->kind == PSD_OP_SOFTMAX_LOSS)
-        return output == 0 ? 1 : first_input(spec);
     if (output > 0)
-        return 0;
-    if (spec->kind == PSD_OP_CONV)
+        return output == 1 ? second_output(spec) : 0;
+    switch (spec->kind) {
+    case PSD_OP_CONV:
         return conv->batch * conv->outputs * conv->out_height * conv->out_width;
-    return spec->kind == PSD_OP_FC ? spec->fc.rows * spec->fc.outputs : first_input(spec);
+    case PSD_OP_POOL:
+        return pool_output(&spec->pool, 0);
+    case PSD_OP_FC:
+        return spec->fc.rows * spec->fc.outputs;
+    case PSD_OP_LSTM_UNIT:
+        return 2 * first_input(spec);
+    case PSD_OP_REDUCE:
+        return spec->reduce.rows;
+    case PSD_OP_SOFTMAX_LOSS:
+    case PSD_OP_DISTANCE_LOSS:
+    case PSD_OP_HINGE_LOSS:
+    case PSD_OP_SIGMOID_LOSS:
+        return 1;
+    default:
+        return first_input(spec);
+    }
 }

@@ -104,6 +104,27 @@ static void the_rest_is_refused_too(void)
     REFUSES("dropout: the ratio is in [0, 1), not nan", dropout, dropout.ratio, NAN);
     REFUSES("softmax loss: there is no normalization 9", softmax_loss, softmax_loss.norm,
             (enum psd_loss_norm)9);
+    struct psd_op_spec norm = {.kind = PSD_OP_BATCH_NORM, .batch_norm = {2, 3, 4, 1, false}};
+    struct psd_op_spec eltwise = {.kind = PSD_OP_ELTWISE, .eltwise = {PSD_ELTWISE_SUM, 3, {1, 1}}};
+    REFUSES("batch normalization: size 2 of 3 is 0", norm, batch_norm.channels, 0);
+    REFUSES("batch normalization: eps is at least 0, not -1", norm, batch_norm.eps, -1);
+    REFUSES("batch normalization: eps is at least 0, not nan", norm, batch_norm.eps, NAN);
+    REFUSES("eltwise: size 1 of 1 is 0", eltwise, eltwise.count, 0);
+    REFUSES("eltwise: there is no method 7", eltwise, eltwise.method, (enum psd_eltwise_method)7);
+    refuses((struct psd_op_spec){.kind = PSD_OP_SCALE}, "scale: size 1 of 3 is 0");
+    refuses((struct psd_op_spec){.kind = PSD_OP_BIAS}, "bias: size 1 of 3 is 0");
+    struct psd_op_spec map = {.kind = PSD_OP_MAP, .map = {PSD_MAP_ABS, 3, 0, 0, 0}};
+    struct psd_op_spec reduce = {.kind = PSD_OP_REDUCE, .reduce = {PSD_REDUCE_SUM, 2, 3, 1}};
+    struct psd_op_spec sigmoid = {.kind = PSD_OP_SIGMOID_LOSS,
+                                  .sigmoid_loss = {2, 3, false, 0, PSD_LOSS_FULL}};
+    REFUSES("map: there is no method 77", map, map.method, (enum psd_map_method)77);
+    REFUSES("reduce: there is no method 7", reduce, reduce.method, (enum psd_reduce_method)7);
+    REFUSES("sigmoid loss: there is no normalization 9", sigmoid, sigmoid_loss.norm,
+            (enum psd_loss_norm)9);
+    refuses((struct psd_op_spec){.kind = PSD_OP_PRELU}, "prelu: size 1 of 3 is 0");
+    refuses((struct psd_op_spec){.kind = PSD_OP_LSTM_UNIT}, "lstm unit: size 1 of 2 is 0");
+    refuses((struct psd_op_spec){.kind = PSD_OP_DISTANCE_LOSS}, "distance loss: size 1 of 2 is 0");
+    refuses((struct psd_op_spec){.kind = PSD_OP_HINGE_LOSS}, "hinge loss: size 1 of 2 is 0");
     REFUSES("there is no operation 99", fc, kind, (enum psd_op_kind)99);
     refuses((struct psd_op_spec){.kind = PSD_OP_RELU}, "relu: size 1 of 1 is 0");
     refuses((struct psd_op_spec){.kind = PSD_OP_TANH}, "tanh: size 1 of 1 is 0");
@@ -134,6 +155,21 @@ static void counts_follow_from_a_spec(void)
     CHECK(psd_op_output_count(&loss, 1) == 30);
     CHECK(psd_spec_has_gradient(&loss, 0));
     CHECK(!psd_spec_has_gradient(&loss, 1)); /* labels have none */
+
+    struct psd_op_spec norm = {.kind = PSD_OP_BATCH_NORM, .batch_norm = {2, 3, 4, 1, false}};
+    CHECK(psd_op_input_count(&norm, 0) == 24 && psd_op_input_count(&norm, 1) == 0);
+    CHECK(psd_op_output_count(&norm, 0) == 24 && psd_op_output_count(&norm, 1) == 6);
+    norm.batch_norm.global = true;
+    CHECK(psd_op_input_count(&norm, 1) == 6 && psd_op_output_count(&norm, 1) == 0);
+    CHECK(!psd_spec_has_gradient(&norm, 1));
+    struct psd_op_spec scale = {.kind = PSD_OP_SCALE, .scale = {2, 3, 4, false}};
+    CHECK(psd_op_input_count(&scale, 1) == 3 && psd_op_input_count(&scale, 2) == 0);
+    CHECK(psd_spec_has_gradient(&scale, 1) && !psd_spec_in_place(&scale));
+    struct psd_op_spec unit = {.kind = PSD_OP_LSTM_UNIT, .lstm_unit = {2, 3}};
+    CHECK(psd_op_input_count(&unit, 1) == 24 && psd_op_input_count(&unit, 2) == 2);
+    CHECK(psd_op_output_count(&unit, 0) == 12 && !psd_spec_has_gradient(&unit, 2));
+    struct psd_op_spec hinge = {.kind = PSD_OP_HINGE_LOSS, .hinge_loss = {2, 3, false}};
+    CHECK(psd_op_input_count(&hinge, 1) == 2 && psd_op_output_count(&hinge, 0) == 1);
 }
 
 int main(int argc, char **argv)

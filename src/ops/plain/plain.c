@@ -13,6 +13,17 @@ static psd_status plan(struct psd_op *op)
         [PSD_OP_DROPOUT] = &psd_plain_dropout,
         [PSD_OP_SOFTMAX] = &psd_plain_softmax,
         [PSD_OP_SOFTMAX_LOSS] = &psd_plain_softmax_loss,
+        [PSD_OP_BATCH_NORM] = &psd_plain_batch_norm,
+        [PSD_OP_SCALE] = &psd_plain_scale,
+        [PSD_OP_BIAS] = &psd_plain_bias,
+        [PSD_OP_ELTWISE] = &psd_plain_eltwise,
+        [PSD_OP_LSTM_UNIT] = &psd_plain_lstm_unit,
+        [PSD_OP_MAP] = &psd_plain_map,
+        [PSD_OP_PRELU] = &psd_plain_prelu,
+        [PSD_OP_REDUCE] = &psd_plain_reduce,
+        [PSD_OP_DISTANCE_LOSS] = &psd_plain_distance_loss,
+        [PSD_OP_HINGE_LOSS] = &psd_plain_hinge_loss,
+        [PSD_OP_SIGMOID_LOSS] = &psd_plain_sigmoid_loss,
     };
     op->code = codes[op->spec.kind];
     return PSD_OK;

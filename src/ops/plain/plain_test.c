@@ -482,6 +482,80 @@ static void labels_outside_the_classes_are_refused(void)
     }
 }
 
+/* --- channels and pairs -------------------------------------------------------------------------*/
+
+/* A channel 1 3 has the mean 2 and the variance 1: of the batch, not an estimate for others. */
+static void a_batch_is_normalized_by_its_own_variance(void)
+{
+    float y[4], measured[4], dx[4];
+    struct run run = {
+        .spec = {.kind = PSD_OP_BATCH_NORM, .batch_norm = {2, 2, 1, 3, false}},
+        .in = {(float[]){1, 10, 3, 30}},
+        .out = {y, measured},
+        .out_diff = (float[]){1, 0, 0, 0},
+        .in_diff = {dx},
+    };
+
+    CHECK_OK(compute(&run));
+    CHECK_VALUES(measured, 2, 20, 1, 100);
+    CHECK_NEAR(y[0], -0.5, 1e-6);
+    CHECK_NEAR(y[2], 0.5, 1e-6);
+    /* (1 - 1/2 - n * (1 * n) / 2) / 2 with n = -1/2 */
+    CHECK_NEAR(dx[0], (1 - 0.5 - 0.125) / 2, 1e-6);
+    CHECK_NEAR(dx[2], (0 - 0.5 + 0.125) / 2, 1e-6);
+}
+
+static void given_statistics_are_constants(void)
+{
+    float y[2], dx[2];
+    struct run run = {
+        .spec = {.kind = PSD_OP_BATCH_NORM, .batch_norm = {2, 1, 1, 1, true}},
+        .in = {(float[]){7, 1}, (float[]){3, 15}},
+        .out = {y},
+        .out_diff = (float[]){8, 4},
+        .in_diff = {dx},
+    };
+
+    CHECK_OK(compute(&run));
+    CHECK_VALUES(y, 1, -0.5F);
+    CHECK_VALUES(dx, 2, 1);
+}
+
+static void a_channel_has_its_factor_and_bias(void)
+{
+    float y[8], dx[8], df[2], db[2];
+    struct run run = {
+        .spec = {.kind = PSD_OP_SCALE, .scale = {2, 2, 2, true}},
+        .in = {(float[]){1, 2, 3, 4, 5, 6, 7, 8}, (float[]){2, -1}, (float[]){0.5F, 10}},
+        .out = {y},
+        .out_diff = (float[]){1, 0, 0, 1, 1, 0, 0, 0},
+        .in_diff = {dx, df, db},
+    };
+
+    CHECK_OK(compute(&run));
+    CHECK_VALUES(y, 2.5F, 4.5F, 7, 6, 10.5F, 12.5F, 3, 2);
+    CHECK_VALUES(dx, 2, 0, 0, -1, 2, 0, 0, 0);
+    CHECK_VALUES(df, 6, 4);
+    CHECK_VALUES(db, 2, 1);
+}
+
+static void of_two_equal_values_the_second_is_the_larger(void)
+{
+    float y[3], da[3], db[3];
+    struct run run = {
+        .spec = {.kind = PSD_OP_ELTWISE, .eltwise = {PSD_ELTWISE_MAX, 3, {1, 1}}},
+        .in = {(float[]){1, 2, 3}, (float[]){2, 2, 2}},
+        .out = {y},
+        .out_diff = (float[]){1, 1, 1},
+        .in_diff = {da, db},
+    };
+
+    CHECK_OK(compute(&run));
+    CHECK_VALUES(y, 2, 2, 3);
+    CHECK_VALUES(da, 0, 0, 1);
+    CHECK_VALUES(db, 1, 1, 0);
+}
+
 int main(int argc, char **argv)
 {
     RUN(convolution_does_not_turn_the_kernel)
@@ -504,4 +578,8 @@ int main(int argc, char **argv)
     RUN(a_certain_mistake_costs_the_smallest_float)
     RUN(scores_that_are_no_numbers_have_a_loss_that_is_none)
     RUN(labels_outside_the_classes_are_refused)
+    RUN(a_batch_is_normalized_by_its_own_variance)
+    RUN(given_statistics_are_constants)
+    RUN(a_channel_has_its_factor_and_bias)
+    RUN(of_two_equal_values_the_second_is_the_larger)
 }

@@ -29,6 +29,13 @@ static psd_status plan(struct psd_op *op)
         return psd_simd_plan_relu(op);
     case PSD_OP_LRN:
         return psd_simd_plan_lrn(op);
+    case PSD_OP_BATCH_NORM:
+        return psd_simd_plan_batch_norm(op);
+    case PSD_OP_SCALE:
+    case PSD_OP_BIAS:
+        return psd_simd_plan_scale(op);
+    case PSD_OP_ELTWISE:
+        return psd_simd_plan_eltwise(op);
     default:
         return PSD_ENOSUP;
     }

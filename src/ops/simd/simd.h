@@ -10,7 +10,9 @@
  *     conv_winograd.c  conv_winograd_back.c      such a convolution, on top of these
  *     fc.c                          fully connected layers
  *     pool.c    pool_max.c  pool_halves.c  pool_average.c
- *     relu.c    lrn.c               what is bound by memory
+ *     rows.h    rows.c              rows that go through memory once
+ *     batch_norm.c  scale.c         channels, on top of these
+ *     relu.c    lrn.c  eltwise.c    what is bound by memory
  *
  * Each operation cuts its work into pieces that the spec and the number of threads decide, and a
  * piece owns what it writes, so that results are the same whichever thread runs it. Memory is taken
@@ -27,6 +29,9 @@ psd_status psd_simd_plan_fc(struct psd_op *op);
 psd_status psd_simd_plan_pool(struct psd_op *op);
 psd_status psd_simd_plan_relu(struct psd_op *op);
 psd_status psd_simd_plan_lrn(struct psd_op *op);
+psd_status psd_simd_plan_batch_norm(struct psd_op *op);
+psd_status psd_simd_plan_scale(struct psd_op *op); /* and a bias alone */
+psd_status psd_simd_plan_eltwise(struct psd_op *op);
 
 /* Into how many tasks work is cut that has `most` parts and takes about `flops`: a few for each
  * thread, so that one which is held up does not hold up all, but one where waking a thread would
