@@ -4,6 +4,7 @@
  *         in_x.bin       set before forward           out_y.bin     compared after it
  *         topdiff_y.bin  set before backward          grad_x.bin    compared after it
  *                                                     pgrad_l_0.bin the same, of a parameter
+ *                                                     paramafter_l_0.bin  a statistic after forward
  *
  * Files hold floats, least significant byte first. Every case runs on every backend, with one and
  * two threads. */
@@ -19,10 +20,39 @@ static const struct {
     {"accuracy_ignore", true},
     {"accuracy_top1", true},
     {"accuracy_top3", true},
+    {"act_absval", false},
+    {"act_bnll", false},
+    {"act_clip", false},
     {"act_dropout_test", true},
+    {"act_elu", false},
+    {"act_exp_base2", false},
+    {"act_exp_e", false},
+    {"act_log_base10", false},
+    {"act_log_e", false},
+    {"act_power", false},
+    {"act_power0", false},
+    {"act_power2", false},
+    {"act_power_lin", false},
+    {"act_prelu", false},
+    {"act_prelu_shared", false},
     {"act_relu", false},
     {"act_relu_neg", false},
+    {"act_sigmoid", false},
+    {"act_swish", false},
     {"act_tanh", false},
+    {"act_threshold", false},
+    {"argmax_axis", false},
+    {"argmax_maxval", false},
+    {"argmax_plain", false},
+    {"argmax_topk", false},
+    {"bias_ch", false},
+    {"bn_global_train", false},
+    {"bn_scale_inplace", false},
+    {"bn_test", true},
+    {"bn_train", false},
+    {"bn_train_2d", false},
+    {"concat_axis0", false},
+    {"concat_axis1", false},
     {"conv_11x11_s4", false},
     {"conv_1d", false},
     {"conv_1x1", false},
@@ -36,6 +66,16 @@ static const struct {
     {"conv_multi_bottom", false},
     {"conv_nd_forced", false},
     {"conv_nobias", false},
+    {"eltwise_max", false},
+    {"eltwise_prod", false},
+    {"eltwise_prod_unstable", false},
+    {"eltwise_sum", false},
+    {"eltwise_sum_coeff", false},
+    {"euclidean", false},
+    {"flatten", false},
+    {"flatten_axes", false},
+    {"hinge_l1", false},
+    {"hinge_l2", false},
     {"ip_axis2", false},
     {"ip_axis_neg1_nobias", false},
     {"ip_basic", false},
@@ -45,6 +85,8 @@ static const struct {
     {"lrn_across_alexnet", false},
     {"lrn_across_k2_ls3", false},
     {"lrn_within", false},
+    {"lstm_basic", false},
+    {"lstm_expose_hidden", false},
     {"pool_ave_floor", false},
     {"pool_ave_global", false},
     {"pool_ave_k2s2_odd", false},
@@ -61,6 +103,24 @@ static const struct {
     {"pool_max_k5s3p2", false},
     {"pool_max_mask", false},
     {"pool_max_rect", false},
+    {"reduction_asum_axis1", false},
+    {"reduction_mean_axis1", false},
+    {"reduction_sum_all", false},
+    {"reduction_sum_axis1", false},
+    {"reduction_sumsq_axis1", false},
+    {"reshape_infer", false},
+    {"rnn_basic", false},
+    {"scale_axis0_all", false},
+    {"scale_ch_bias", false},
+    {"scale_scalar", false},
+    {"scale_two_bottoms", false},
+    {"sigmoidce_batch_size", false},
+    {"sigmoidce_default", false},
+    {"sigmoidce_none", false},
+    {"sigmoidce_valid", false},
+    {"silence", false},
+    {"slice_even_axis0", false},
+    {"slice_points", false},
     {"softmax", false},
     {"softmax_axis_last", false},
     {"softmax_spatial", false},
@@ -72,6 +132,7 @@ static const struct {
     {"softmaxloss_valid_ignore", false},
     {"softmaxloss_weight", false},
     {"split", false},
+    {"tile_axis1", false},
 };
 
 enum { LARGEST = 1 << 20 };
@@ -142,6 +203,38 @@ static void build(struct parity *p, bool tests)
     psd_document_destroy(weights);
 }
 
+/* Where Caffe computes in place, our net may have several blobs of a name. What comes out is in the
+ * last; the gradient that Caffe is left with belongs to the first. */
+static bool is_last(const struct psd_net *net, size_t i)
+{
+    return psd_net_blob(net, net->blob_names[i]) == &net->blobs[i];
+}
+
+static bool is_first(const struct psd_net *net, size_t i)
+{
+    for (size_t k = 0; k < i; k++) {
+        if (strcmp(net->blob_names[k], net->blob_names[i]) == 0)
+            return false;
+    }
+    return true;
+}
+
+/* What is there of each parameter: its value after a forward that measures, its gradient. */
+static void compare_params(struct parity *p, const char *prefix,
+                           float *(*values)(const struct psd_blob *blob))
+{
+    const struct psd_net *net = p->lab.net;
+
+    for (size_t i = 0; i < net->n_layers; i++) {
+        const struct psd_layer *layer = &net->layers[i];
+        for (size_t k = 0; k < layer->n_params; k++) {
+            char name[200];
+            snprintf(name, sizeof name, "%s_%zu", layer->name, k);
+            compare(p, prefix, name, values(&layer->params[k]->blob), layer->params[k]->blob.count);
+        }
+    }
+}
+
 static void forward(struct parity *p)
 {
     struct psd_net *net = p->lab.net;
@@ -149,8 +242,12 @@ static void forward(struct parity *p)
     for (size_t i = 0; i < net->n_blobs; i++)
         read_bin(p, "in", net->blob_names[i], psd_blob_values(&net->blobs[i]), net->blobs[i].count);
     CHECK_OK(psd_net_forward(net, NULL));
-    for (size_t i = 0; i < net->n_blobs; i++)
-        compare(p, "out", net->blob_names[i], psd_blob_values(&net->blobs[i]), net->blobs[i].count);
+    for (size_t i = 0; i < net->n_blobs; i++) {
+        if (is_last(net, i))
+            compare(p, "out", net->blob_names[i], psd_blob_values(&net->blobs[i]),
+                    net->blobs[i].count);
+    }
+    compare_params(p, "paramafter", psd_blob_values);
 }
 
 static void compare_gradients(struct parity *p)
@@ -158,19 +255,11 @@ static void compare_gradients(struct parity *p)
     const struct psd_net *net = p->lab.net;
 
     for (size_t i = 0; i < net->n_blobs; i++) {
-        if (net->blobs[i].diff)
+        if (net->blobs[i].diff && is_first(net, i))
             compare(p, "grad", net->blob_names[i], psd_blob_gradient(&net->blobs[i]),
                     net->blobs[i].count);
     }
-    for (size_t i = 0; i < net->n_layers; i++) {
-        const struct psd_layer *layer = &net->layers[i];
-        for (size_t k = 0; k < layer->n_params; k++) {
-            char name[200];
-            snprintf(name, sizeof name, "%s_%zu", layer->name, k);
-            compare(p, "pgrad", name, psd_blob_gradient(&layer->params[k]->blob),
-                    layer->params[k]->blob.count);
-        }
-    }
+    compare_params(p, "pgrad", psd_blob_gradient);
 }
 
 static void backward(struct parity *p)
@@ -178,7 +267,7 @@ static void backward(struct parity *p)
     struct psd_net *net = p->lab.net;
 
     for (size_t i = 0; i < net->n_blobs; i++) {
-        if (net->blobs[i].diff)
+        if (net->blobs[i].diff && is_last(net, i))
             read_bin(p, "topdiff", net->blob_names[i], psd_blob_gradient(&net->blobs[i]),
                      net->blobs[i].count);
     }

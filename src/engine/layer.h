@@ -36,6 +36,19 @@ struct psd_param {
     size_t layer, index; /* the layer that made it, and its place there */
 };
 
+/* How what a layer carries from one pass to the next becomes one thing of several workers. */
+enum psd_carry {
+    PSD_CARRY_AVERAGED, /* the mean over all workers is everybody's next value (BatchNorm) */
+    PSD_CARRY_OWN,      /* each worker has its own, which goes where the worker goes (LSTM) */
+};
+
+/* Values that a forward reads and changes, beside parameters that learn. Between two passes whoever
+ * hosts several workers, or makes a snapshot, may take them and put others there. */
+struct psd_carried {
+    enum psd_carry kind;
+    struct psd_blob *blob; /* borrowed; the layer's or a parameter's */
+};
+
 enum { PSD_LAYER_ANY = 1000 }; /* bottoms or tops without limit */
 
 struct psd_layer_kind {
@@ -95,6 +108,9 @@ struct psd_layer {
     float *loss_weight;              /* owned; of each top */
     bool backward_needed;
 
+    struct psd_carried *carried; /* owned; what goes from pass to pass */
+    size_t n_carried;
+
     struct psd_op **ops; /* owned; one for each bottom of kinds with as_many_tops, else one */
     size_t n_ops;
     void *state; /* owned; the kind's own */
@@ -135,6 +151,13 @@ psd_status psd_layer_shape_top(struct psd_layer *layer, size_t top, const struct
 psd_status psd_layer_add_param(struct psd_layer *layer, const struct psd_shape *shape,
                                const Caffe__FillerParameter *filler);
 
+/* Adds the next parameter as one that is measured, not learned: it starts with 0, its rate is 0,
+ * and it is carried as an average, unless it is another net's. */
+psd_status psd_layer_add_statistic(struct psd_layer *layer, const struct psd_shape *shape);
+
+/* Says that `blob`, which stays where it is, is carried from pass to pass. */
+psd_status psd_layer_carry(struct psd_layer *layer, enum psd_carry kind, struct psd_blob *blob);
+
 /* Plans the layer's operation number `i`, dropping an earlier one. */
 psd_status psd_layer_plan(struct psd_layer *layer, size_t i, const struct psd_op_spec *spec);
 
@@ -164,20 +187,49 @@ const struct psd_layer_kind *psd_layers_find(const char *type);
 /* All of them, for suggestions and lists; ends with NULL. */
 extern const struct psd_layer_kind *const psd_layers[];
 
+extern const struct psd_layer_kind psd_layer_absval;
 extern const struct psd_layer_kind psd_layer_accuracy;
+extern const struct psd_layer_kind psd_layer_arg_max;
+extern const struct psd_layer_kind psd_layer_batch_norm;
+extern const struct psd_layer_kind psd_layer_bias;
+extern const struct psd_layer_kind psd_layer_bnll;
+extern const struct psd_layer_kind psd_layer_clip;
+extern const struct psd_layer_kind psd_layer_concat;
 extern const struct psd_layer_kind psd_layer_convolution;
 extern const struct psd_layer_kind psd_layer_data;
 extern const struct psd_layer_kind psd_layer_dropout;
 extern const struct psd_layer_kind psd_layer_dummy_data;
+extern const struct psd_layer_kind psd_layer_eltwise;
+extern const struct psd_layer_kind psd_layer_elu;
+extern const struct psd_layer_kind psd_layer_euclidean_loss;
+extern const struct psd_layer_kind psd_layer_exp;
+extern const struct psd_layer_kind psd_layer_flatten;
+extern const struct psd_layer_kind psd_layer_hinge_loss;
 extern const struct psd_layer_kind psd_layer_inner_product;
 extern const struct psd_layer_kind psd_layer_input;
+extern const struct psd_layer_kind psd_layer_log;
 extern const struct psd_layer_kind psd_layer_lrn;
+extern const struct psd_layer_kind psd_layer_lstm;
+extern const struct psd_layer_kind psd_layer_lstm_unit;
 extern const struct psd_layer_kind psd_layer_memory_data;
 extern const struct psd_layer_kind psd_layer_pooling;
+extern const struct psd_layer_kind psd_layer_power;
+extern const struct psd_layer_kind psd_layer_prelu;
+extern const struct psd_layer_kind psd_layer_reduction;
 extern const struct psd_layer_kind psd_layer_relu;
+extern const struct psd_layer_kind psd_layer_reshape;
+extern const struct psd_layer_kind psd_layer_rnn;
+extern const struct psd_layer_kind psd_layer_scale;
+extern const struct psd_layer_kind psd_layer_sigmoid;
+extern const struct psd_layer_kind psd_layer_sigmoid_cross_entropy_loss;
+extern const struct psd_layer_kind psd_layer_silence;
+extern const struct psd_layer_kind psd_layer_slice;
 extern const struct psd_layer_kind psd_layer_softmax;
 extern const struct psd_layer_kind psd_layer_softmax_with_loss;
 extern const struct psd_layer_kind psd_layer_split;
+extern const struct psd_layer_kind psd_layer_swish;
 extern const struct psd_layer_kind psd_layer_tanh;
+extern const struct psd_layer_kind psd_layer_threshold;
+extern const struct psd_layer_kind psd_layer_tile;
 
 #endif

@@ -206,6 +206,7 @@ static void destroy_layer(struct psd_layer *layer)
     for (size_t i = 0; i < layer->n_ops; i++)
         psd_op_destroy(layer->ops[i]);
     psd_alloc_free(layer->ops);
+    psd_alloc_free(layer->carried);
     psd_alloc_free(layer->state);
     psd_alloc_free(layer->bottom);
     psd_alloc_free(layer->bottom_id);

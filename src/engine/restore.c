@@ -5,6 +5,7 @@
  */
 #include "base/alloc.h"
 #include "base/path.h"
+#include "engine/carried_file.h"
 #include "engine/snapshot.h"
 #include "engine/state.pb-c.h"
 #include "proto/upgrade.h"
@@ -173,6 +174,7 @@ static psd_status take_own_state(struct psd_solver *solver, const Psd__State *ow
                         "remove it to go on without",
                         path, (long long)own->iteration, (long long)solver->iteration);
     compare_choices(solver, own, path);
+    PSD_TRY(psd_carried_load(solver->net, own, path));
     if (own->has_seed)
         reseed(solver, own->seed);
     PSD_TRY(psd_net_seek(solver->net, &position));

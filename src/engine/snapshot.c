@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/file.h"
 #include "engine/blob_file.h"
+#include "engine/carried_file.h"
 #include "engine/state.pb-c.h"
 #include "proto/field.h"
 #include "proto/wire.h"
@@ -101,7 +102,7 @@ static psd_status fill_own_state(const struct psd_solver *solver, struct psd_doc
         if (solver->net->layers[i].n_ops)
             PSD_TRY(put_choice(document, &solver->net->layers[i]));
     }
-    return PSD_OK;
+    return psd_carried_save(solver->net, document);
 }
 
 /* --- the set ------------------------------------------------------------------------------------ */

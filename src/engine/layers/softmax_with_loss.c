@@ -4,31 +4,15 @@
  *
  * The sum over all places is divided by what loss_param says. Caffe documents the second top but
  * cannot set it up; here it works. */
-#include "engine/layer.h"
-
-/* `normalize` is the older way to say it, read when the newer one is absent. */
-static enum psd_loss_norm norm_of(const Caffe__LossParameter *p)
-{
-    if (p && !p->has_normalization && p->has_normalize)
-        return p->normalize ? PSD_LOSS_VALID : PSD_LOSS_BATCH_SIZE;
-    switch (p ? p->normalization : CAFFE__LOSS_PARAMETER__NORMALIZATION_MODE__VALID) {
-    case CAFFE__LOSS_PARAMETER__NORMALIZATION_MODE__FULL:
-        return PSD_LOSS_FULL;
-    case CAFFE__LOSS_PARAMETER__NORMALIZATION_MODE__BATCH_SIZE:
-        return PSD_LOSS_BATCH_SIZE;
-    case CAFFE__LOSS_PARAMETER__NORMALIZATION_MODE__NONE:
-        return PSD_LOSS_NONE;
-    default:
-        return PSD_LOSS_VALID;
-    }
-}
+#include "engine/layers/loss.h"
 
 static psd_status reshape(struct psd_layer *layer)
 {
     const Caffe__SoftmaxParameter *p = layer->param->softmax_param;
     const Caffe__LossParameter *loss = layer->param->loss_param;
     const struct psd_shape *shape = &layer->bottom[0]->shape, scalar = {0};
-    struct psd_op_spec spec = {PSD_OP_SOFTMAX_LOSS, .softmax_loss = {.norm = norm_of(loss)}};
+    struct psd_op_spec spec = {PSD_OP_SOFTMAX_LOSS,
+                               .softmax_loss = {.norm = psd_loss_norm(loss, PSD_LOSS_VALID)}};
     struct psd_softmax_loss_spec *s = &spec.softmax_loss;
     size_t axis;
 
