@@ -1,16 +1,31 @@
-/* helpers.c - a queue of works under a lock, and threads that take from it. */
+/* helpers.c - a box of works for each thread, and one for what is done; no locks.
+ *
+ *     loop    order ---> [ box ] ---> helper 0 ---.
+ *               '------> [ box ] ---> helper 1 ---+---> [ box ] ---> loop: done
+ *
+ * A box is a list of works through themselves. Who puts one in exchanges the newest; who takes, takes
+ * all. So each helper has its own, and the loop gives a work to the one that has the least to do. */
 #include "comm/helpers.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/status.h"
 #include "base/thread.h"
 
-#include <stdbool.h>
+#include <semaphore.h>
+#include <stdatomic.h>
 
-/* Works in the order of ordering. */
-struct line {
-    struct psd_work *first, **end; /* borrowed; those that nobody has taken */
-    pthread_cond_t changed;        /* a work has come, or it is over */
+struct box {
+    _Atomic(struct psd_work *) newest; /* borrowed */
+};
+
+/* A thread, and what it is to do. */
+struct hand {
+    struct psd_helpers *helpers; /* borrowed */
+    struct box box;
+    sem_t ready; /* counts how often the box was empty before something came, and the end */
+    pthread_t thread;
+    double given;            /* loop thread only: the cost of all that it was ordered */
+    _Atomic(double) managed; /* of all that it has done */
 };
 
 struct psd_helpers {
@@ -18,38 +33,39 @@ struct psd_helpers {
     void (*call)(void *context, struct psd_work *work);
     void *context;
     const struct psd_arithmetic
-        *arithmetic;                   /* borrowed; NULL: all is run; constant since the start */
-    pthread_mutex_t lock;              /* guards all below but the threads */
-    struct line line, slept;           /* works to run, and those that only take their time */
-    struct psd_work *done, **done_end; /* borrowed; those that have run and are not reported */
-    bool is_posted;                    /* report_all is to run */
-    bool over;
-    unsigned count;      /* owner only, as are the threads */
-    pthread_t sleeper;   /* joined by destroy where there is an arithmetic */
-    pthread_t threads[]; /* joined by destroy */
+        *arithmetic; /* borrowed; NULL: all is run; constant since the start */
+    struct box done;
+    _Atomic(bool) over;
+    unsigned count;      /* of hands that have a thread; constant since create */
+    struct hand sleeper; /* for works that only take their time; where there is an arithmetic */
+    struct hand hands[];
 };
 
-static void init_line(struct line *line)
+/* Returns whether the box was empty. */
+static bool put(struct box *box, struct psd_work *work)
 {
-    line->first = NULL;
-    line->end = &line->first;
-    pthread_cond_init(&line->changed, NULL);
+    struct psd_work *before = atomic_load_explicit(&box->newest, memory_order_relaxed);
+
+    do
+        work->next = before;
+    while (!atomic_compare_exchange_weak_explicit(&box->newest, &before, work, memory_order_acq_rel,
+                                                  memory_order_relaxed));
+    return !before;
 }
 
-/* The next work; NULL: it is over. */
-static struct psd_work *take(struct psd_helpers *helpers, struct line *line)
+/* All that is in the box, the oldest first. */
+static struct psd_work *take_all(struct box *box)
 {
-    pthread_mutex_lock(&helpers->lock);
-    while (!line->first && !helpers->over)
-        pthread_cond_wait(&line->changed, &helpers->lock);
-    struct psd_work *work = helpers->over ? NULL : line->first;
-    if (work) {
-        line->first = work->next;
-        if (!line->first)
-            line->end = &line->first;
+    struct psd_work *work = atomic_exchange_explicit(&box->newest, NULL, memory_order_acq_rel);
+    struct psd_work *oldest = NULL;
+
+    while (work) {
+        struct psd_work *next = work->next;
+        work->next = oldest;
+        oldest = work;
+        work = next;
     }
-    pthread_mutex_unlock(&helpers->lock);
-    return work;
+    return oldest;
 }
 
 /* On the loop: everything that has run meanwhile. A work may be ordered again by its `done`. */
@@ -58,13 +74,7 @@ static void report_all(void *arg)
     struct psd_helpers *helpers = arg;
     struct psd_work *next;
 
-    pthread_mutex_lock(&helpers->lock);
-    struct psd_work *work = helpers->done;
-    helpers->done = NULL;
-    helpers->done_end = &helpers->done;
-    helpers->is_posted = false;
-    pthread_mutex_unlock(&helpers->lock);
-    for (; work; work = next) {
+    for (struct psd_work *work = take_all(&helpers->done); work; work = next) {
         next = work->next;
         helpers->call(helpers->context, work);
     }
@@ -74,41 +84,73 @@ static void report_all(void *arg)
  * one that is stopped wants none. */
 static void report(struct psd_helpers *helpers, struct psd_work *work)
 {
-    work->next = NULL;
-    pthread_mutex_lock(&helpers->lock);
-    *helpers->done_end = work;
-    helpers->done_end = &work->next;
-    bool is_posted = helpers->is_posted;
-    helpers->is_posted = true;
-    pthread_mutex_unlock(&helpers->lock);
-    while (!is_posted && psd_loop_post(helpers->loop, report_all, helpers) == PSD_ENOMEM)
+    bool is_first = put(&helpers->done, work);
+
+    while (is_first && psd_loop_post(helpers->loop, report_all, helpers) == PSD_ENOMEM)
         psd_clock_sleep_until(psd_clock_now() + PSD_CLOCK_MS);
+}
+
+/* What a work takes, in no unit but the same for all: a product's two flops are about a byte's. */
+static double cost_of(const struct psd_work *work)
+{
+    return 1 + work->bytes + work->flops / 2;
+}
+
+static void do_one(struct hand *hand, struct psd_work *work)
+{
+    double managed = atomic_load_explicit(&hand->managed, memory_order_relaxed);
+    double cost = cost_of(work);
+
+    if (work->until_ns)
+        psd_clock_sleep_until(work->until_ns);
+    else
+        work->run(work);
+    atomic_store_explicit(&hand->managed, managed + cost, memory_order_relaxed);
+    report(hand->helpers, work);
+}
+
+static void wait_for_works(struct hand *hand)
+{
+    while (sem_wait(&hand->ready)) /* a signal; it is waited for again */
+        ;
 }
 
 static void run(void *arg)
 {
-    struct psd_helpers *helpers = arg;
+    struct hand *hand = arg;
+    struct psd_work *next;
 
-    for (struct psd_work *work; (work = take(helpers, &helpers->line));) {
-        work->run(work);
-        report(helpers, work);
+    while (!atomic_load(&hand->helpers->over)) {
+        wait_for_works(hand);
+        for (struct psd_work *work = take_all(&hand->box);
+             work && !atomic_load(&hand->helpers->over); work = next) {
+            next = work->next;
+            do_one(hand, work);
+        }
     }
 }
 
-static void sleep_through(void *arg)
+static psd_status start_hand(struct psd_helpers *helpers, struct hand *hand, const char *name)
 {
-    struct psd_helpers *helpers = arg;
+    hand->helpers = helpers;
+    sem_init(&hand->ready, 0, 0);
+    psd_status status = psd_thread_start(name, run, hand, &hand->thread);
+    if (status != PSD_OK)
+        sem_destroy(&hand->ready);
+    return status;
+}
 
-    for (struct psd_work *work; (work = take(helpers, &helpers->slept));) {
-        psd_clock_sleep_until(work->until_ns);
-        report(helpers, work);
-    }
+static void stop_hand(struct hand *hand)
+{
+    sem_post(&hand->ready);
+    pthread_join(hand->thread, NULL);
+    sem_destroy(&hand->ready);
 }
 
 static psd_status start(struct psd_helpers *helpers, unsigned threads)
 {
     while (helpers->count < threads) {
-        PSD_TRY(psd_thread_start("psd-helper", run, helpers, &helpers->threads[helpers->count]));
+        PSD_TRY(start_hand(helpers, &helpers->hands[helpers->count], "psd-helper"));
         helpers->count++;
     }
     return PSD_OK;
@@ -119,17 +161,13 @@ psd_status psd_helpers_create(unsigned threads, struct psd_loop *loop,
                               struct psd_helpers **out)
 {
     struct psd_helpers *helpers =
-        psd_alloc_zero(1, sizeof *helpers + threads * sizeof *helpers->threads);
+        psd_alloc_zero(1, sizeof *helpers + threads * sizeof *helpers->hands);
 
     if (!helpers)
         return PSD_ENOMEM;
     helpers->loop = loop;
     helpers->call = done;
     helpers->context = context;
-    helpers->done_end = &helpers->done;
-    init_line(&helpers->line);
-    init_line(&helpers->slept);
-    pthread_mutex_init(&helpers->lock, NULL);
     psd_status status = start(helpers, threads);
     if (status == PSD_OK)
         *out = helpers;
@@ -142,45 +180,51 @@ void psd_helpers_destroy(struct psd_helpers *helpers)
 {
     if (!helpers)
         return;
-    pthread_mutex_lock(&helpers->lock);
-    helpers->over = true;
-    pthread_cond_broadcast(&helpers->line.changed);
-    pthread_cond_broadcast(&helpers->slept.changed);
-    pthread_mutex_unlock(&helpers->lock);
+    atomic_store(&helpers->over, true);
     for (unsigned i = 0; i < helpers->count; i++)
-        pthread_join(helpers->threads[i], NULL);
+        stop_hand(&helpers->hands[i]);
     if (helpers->arithmetic)
-        pthread_join(helpers->sleeper, NULL);
-    pthread_cond_destroy(&helpers->line.changed);
-    pthread_cond_destroy(&helpers->slept.changed);
-    pthread_mutex_destroy(&helpers->lock);
+        stop_hand(&helpers->sleeper);
     psd_alloc_free(helpers);
 }
 
 psd_status psd_helpers_pretend(struct psd_helpers *helpers, const struct psd_arithmetic *arithmetic)
 {
-    PSD_TRY(psd_thread_start("psd-sleeper", sleep_through, helpers, &helpers->sleeper));
+    PSD_TRY(start_hand(helpers, &helpers->sleeper, "psd-sleeper"));
     helpers->arithmetic = arithmetic;
     return PSD_OK;
 }
 
-/* The line for the work, which is told when it ends if nobody runs it. */
-static struct line *line_of(struct psd_helpers *helpers, struct psd_work *work)
+static struct hand *find_idlest(struct psd_helpers *helpers)
+{
+    struct hand *best = helpers->hands;
+    double least = 0;
+
+    for (unsigned i = 0; i < helpers->count; i++) {
+        struct hand *hand = &helpers->hands[i];
+        double left = hand->given - atomic_load_explicit(&hand->managed, memory_order_relaxed);
+        if (i == 0 || left < least) {
+            best = hand;
+            least = left;
+        }
+    }
+    return best;
+}
+
+/* Who does the work: it is told when it ends if nobody runs it. */
+static struct hand *choose(struct psd_helpers *helpers, struct psd_work *work)
 {
     const struct psd_arithmetic *arithmetic = helpers->arithmetic;
 
     work->until_ns = arithmetic ? arithmetic->until(arithmetic->context, work) : 0;
-    return work->until_ns ? &helpers->slept : &helpers->line;
+    return work->until_ns ? &helpers->sleeper : find_idlest(helpers);
 }
 
 void psd_helpers_order(struct psd_helpers *helpers, struct psd_work *work)
 {
-    struct line *line = line_of(helpers, work);
+    struct hand *hand = choose(helpers, work);
 
-    work->next = NULL;
-    pthread_mutex_lock(&helpers->lock);
-    *line->end = work;
-    line->end = &work->next;
-    pthread_cond_signal(&line->changed);
-    pthread_mutex_unlock(&helpers->lock);
+    hand->given += cost_of(work);
+    if (put(&hand->box, work))
+        sem_post(&hand->ready);
 }

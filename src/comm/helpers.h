@@ -1,8 +1,8 @@
-/* helpers.h - a few threads that do a node's works, in the order they are ordered.
+/* helpers.h - a few threads that do a node's works, each in the order in which it gets them.
  *
  *     loop    psd_helpers_order ---> [ w3 w2 w1 ] ---> helper: w1->run(w1) ---> loop: done(w1)
  *
- * The queue is made of the works themselves, so ordering allocates nothing. `order` on the loop's
+ * Works are handed over through themselves, so ordering allocates nothing, and takes no lock. `order` on the loop's
  * thread; create and destroy by the owner. */
 #ifndef PSD_COMM_HELPERS_H
 #define PSD_COMM_HELPERS_H
