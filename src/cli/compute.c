@@ -74,6 +74,20 @@ psd_status psd_compute_net(struct psd_cli *cli, const struct psd_compute *comput
     return psd_net_create(&build, out);
 }
 
+struct psd_solver_options psd_compute_solver(struct psd_cli *cli, const struct psd_compute *compute,
+                                             struct psd_document *document)
+{
+    return (struct psd_solver_options){
+        .document = document,
+        .device = compute->device,
+        .ops = compute->ops,
+        .log = cli->log,
+        .max_bad = compute->max_bad,
+        .level = compute->level,
+        .stages = compute->stages,
+    };
+}
+
 psd_status psd_compute_load(struct psd_net *net, char *const *files)
 {
     for (size_t i = 0; files && files[i]; i++)

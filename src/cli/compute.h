@@ -11,7 +11,7 @@
 
 #include "cli/cli.h"
 #include "device/device.h"
-#include "engine/net.h"
+#include "engine/solver.h"
 #include "ops/ops.h"
 
 struct psd_compute_options {
@@ -61,6 +61,10 @@ void psd_compute_close(struct psd_compute *compute);
 /* Builds the net in `document`, which outlives it. The caller owns *out. */
 psd_status psd_compute_net(struct psd_cli *cli, const struct psd_compute *compute,
                            struct psd_document *document, Caffe__Phase phase, struct psd_net **out);
+
+/* What a solver of `document`, which outlives it, is built with; the caller may add to it. */
+struct psd_solver_options psd_compute_solver(struct psd_cli *cli, const struct psd_compute *compute,
+                                             struct psd_document *document);
 
 /* Gives the net the weights of `files`, one after the other; NULL, or ends with NULL. */
 psd_status psd_compute_load(struct psd_net *net, char *const *files);

@@ -31,15 +31,7 @@ static psd_status solve(struct psd_cli *cli, const struct psd_compute *compute,
                         struct psd_comm_update *update)
 {
     struct psd_solver *solver = NULL;
-    struct psd_solver_options options = {
-        .document = document,
-        .device = compute->device,
-        .ops = compute->ops,
-        .log = cli->log,
-        .max_bad = compute->max_bad,
-        .level = compute->level,
-        .stages = compute->stages,
-    };
+    struct psd_solver_options options = psd_compute_solver(cli, compute, document);
 
     PSD_TRY(psd_solver_create(&options, &solver));
     psd_status status = psd_net_workload_create(solver->net, out);

@@ -171,19 +171,11 @@ static psd_status train(struct psd_cli *cli, const struct train_options *options
 {
     struct progress progress = {.screen = cli->screen};
     struct psd_solver *solver = NULL;
-    struct psd_solver_options build = {
-        .document = document,
-        .device = compute->device,
-        .ops = compute->ops,
-        .log = cli->log,
-        .max_bad = compute->max_bad,
-        .level = compute->level,
-        .stages = compute->stages,
-        .action = psd_signals_action,
-        .progress = show_progress,
-        .context = &progress,
-    };
+    struct psd_solver_options build = psd_compute_solver(cli, compute, document);
 
+    build.action = psd_signals_action;
+    build.progress = show_progress;
+    build.context = &progress;
     choose_device(cli, document);
     show_solver(cli, document);
     PSD_TRY(psd_solver_create(&build, &solver));
