@@ -118,9 +118,8 @@ static psd_status place(void *user, unsigned from, const struct psd_message *mes
 static void take_end(struct psd_comm *comm, const struct psd_message *message)
 {
     const struct psd_pack *letter = psd_letters_inbox(&comm->letters, message->from);
-    psd_status status = message->which == (uint32_t)-PSD_ETIMEOUT ? PSD_ETIMEOUT : PSD_EPEER;
 
-    psd_seat_end(comm, status, (const char *)letter->bytes);
+    psd_seat_end(comm, psd_message_status(message), (const char *)letter->bytes);
 }
 
 static psd_status take_measuring(struct psd_comm *comm, unsigned from, enum psd_message_kind kind)
