@@ -4,6 +4,7 @@
 #include "base/npy.h"
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/little.h"
 
 #include <ctype.h>
 #include <stdarg.h>
@@ -260,9 +261,7 @@ psd_status psd_npy_parse(const char *name, const void *bytes, size_t size, struc
     if (from[6] < 1 || from[6] > 3)
         return damaged(name, "version %d of the format is not known; 1 to 3 are", from[6]);
     size_t begin = from[6] == 1 ? 10 : 12;
-    size_t length = (size_t)from[8] | (size_t)from[9] << 8;
-    if (from[6] > 1)
-        length |= (size_t)from[10] << 16 | (size_t)from[11] << 24;
+    size_t length = (size_t)psd_little_get(from + 8, begin - 8);
     if (length > size - begin)
         return damaged(name, "it ends within its header");
     struct text text = {name, (const char *)from + begin, (const char *)from + begin + length};

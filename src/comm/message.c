@@ -1,5 +1,6 @@
 /* message.c - the header, number by number; message.h has it byte by byte. */
 #include "comm/message.h"
+#include "base/little.h"
 #include "base/status.h"
 
 static const char *const names[PSD_MESSAGE_KINDS] = {
@@ -17,37 +18,23 @@ static const char *const names[PSD_MESSAGE_KINDS] = {
     [PSD_MESSAGE_MEASURED] = "measured",
 };
 
-static void put(unsigned char *out, uint64_t number, unsigned bytes)
-{
-    for (unsigned i = 0; i < bytes; i++)
-        out[i] = (unsigned char)(number >> 8 * i);
-}
-
-static uint64_t get(const unsigned char *from, unsigned bytes)
-{
-    uint64_t number = 0;
-
-    for (unsigned i = 0; i < bytes; i++)
-        number |= (uint64_t)from[i] << 8 * i;
-    return number;
-}
-
 void psd_message_encode(const struct psd_message *message, unsigned char out[PSD_MESSAGE_SIZE])
 {
-    put(out, message->kind, 4); /* a kind is below 256: the three bytes behind it are zero */
-    put(out + 4, message->from, 4);
-    put(out + 8, message->iteration, 8);
-    put(out + 16, message->subject, 4);
-    put(out + 20, message->which, 4);
-    put(out + 24, message->first, 4);
-    put(out + 28, message->count, 4);
-    put(out + 32, message->length, 8);
+    psd_little_put(out, message->kind,
+                   4); /* a kind is below 256: the three bytes behind it are zero */
+    psd_little_put(out + 4, message->from, 4);
+    psd_little_put(out + 8, message->iteration, 8);
+    psd_little_put(out + 16, message->subject, 4);
+    psd_little_put(out + 20, message->which, 4);
+    psd_little_put(out + 24, message->first, 4);
+    psd_little_put(out + 28, message->count, 4);
+    psd_little_put(out + 32, message->length, 8);
 }
 
 psd_status psd_message_decode(const unsigned char header[PSD_MESSAGE_SIZE],
                               struct psd_message *message)
 {
-    uint64_t kind = get(header, 4);
+    uint64_t kind = psd_little_get(header, 4);
 
     if (kind == 0 || kind >= PSD_MESSAGE_KINDS)
         return psd_fail(PSD_EPEER,
@@ -56,13 +43,13 @@ psd_status psd_message_decode(const unsigned char header[PSD_MESSAGE_SIZE],
                         header[0], header[1], header[2], header[3]);
     *message = (struct psd_message){
         .kind = (enum psd_message_kind)kind,
-        .from = (uint32_t)get(header + 4, 4),
-        .iteration = get(header + 8, 8),
-        .subject = (uint32_t)get(header + 16, 4),
-        .which = (uint32_t)get(header + 20, 4),
-        .first = (uint32_t)get(header + 24, 4),
-        .count = (uint32_t)get(header + 28, 4),
-        .length = get(header + 32, 8),
+        .from = (uint32_t)psd_little_get(header + 4, 4),
+        .iteration = psd_little_get(header + 8, 8),
+        .subject = (uint32_t)psd_little_get(header + 16, 4),
+        .which = (uint32_t)psd_little_get(header + 20, 4),
+        .first = (uint32_t)psd_little_get(header + 24, 4),
+        .count = (uint32_t)psd_little_get(header + 28, 4),
+        .length = psd_little_get(header + 32, 8),
     };
     return PSD_OK;
 }

@@ -1,6 +1,7 @@
 /* pack.c - byte by byte. */
 #include "comm/pack.h"
 #include "base/alloc.h"
+#include "base/little.h"
 #include "base/status.h"
 
 #include <string.h>
@@ -27,8 +28,7 @@ static void put_number(struct psd_pack *pack, uint64_t number, size_t count)
 {
     unsigned char bytes[8];
 
-    for (size_t i = 0; i < count; i++)
-        bytes[i] = (unsigned char)(number >> 8 * i);
+    psd_little_put(bytes, number, count);
     put(pack, bytes, count);
 }
 
@@ -81,11 +81,8 @@ static const unsigned char *get(struct psd_unpack *unpack, size_t count)
 static uint64_t get_number(struct psd_unpack *unpack, size_t count)
 {
     const unsigned char *bytes = get(unpack, count);
-    uint64_t number = 0;
 
-    for (size_t i = 0; bytes && i < count; i++)
-        number |= (uint64_t)bytes[i] << 8 * i;
-    return number;
+    return bytes ? psd_little_get(bytes, count) : 0;
 }
 
 uint32_t psd_unpack_u32(struct psd_unpack *unpack)

@@ -1,5 +1,6 @@
 /* identity.c - the bytes of an identity, and what differs in two of them. */
 #include "net/tcp/identity.h"
+#include "base/little.h"
 #include "net/tcp/wire.h"
 
 #include <string.h>
@@ -11,8 +12,7 @@ void psd_identity_write(uint64_t job, bool in_clear, unsigned char out[PSD_IDENT
     memcpy(out, "poseidon", VERSION_AT);
     out[VERSION_AT] = PSD_WIRE_VERSION;
     out[SECRET_AT] = !in_clear;
-    for (unsigned i = 0; i < JOB_BYTES; i++)
-        out[JOB_AT + i] = (unsigned char)(job >> 8 * i);
+    psd_little_put(out + JOB_AT, job, JOB_BYTES);
 }
 
 enum psd_identity_doubt psd_identity_compare(const unsigned char ours[PSD_IDENTITY],

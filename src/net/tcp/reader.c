@@ -1,5 +1,6 @@
 /* reader.c - a state for each part of a frame, and one function that fetches bytes for all of them. */
 #include "net/tcp/reader.h"
+#include "base/little.h"
 #include "base/status.h"
 #include "net/tcp/stream.h"
 
@@ -174,8 +175,7 @@ static psd_status take_trailer(struct psd_reader *reader, enum psd_reader_news *
     const unsigned char *bytes = reader->near + reader->near_at;
     size_t size = trailer_bytes(reader);
 
-    if (size > 0 && ((uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
-                     (uint32_t)bytes[3] << 24) != reader->landing.crc)
+    if (size > 0 && psd_little_get(bytes, size) != reader->landing.crc)
         return refuse(reader, PSD_READER_GARBLED);
     reader->near_at += size;
     reader->state = HEAD;

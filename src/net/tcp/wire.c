@@ -1,33 +1,19 @@
 /* wire.c - a head, number by number; wire.h has it byte by byte. */
 #include "net/tcp/wire.h"
+#include "base/little.h"
 #include "base/status.h"
 
 #include <string.h>
 
-static void put(unsigned char *out, uint64_t number, unsigned bytes)
-{
-    for (unsigned i = 0; i < bytes; i++)
-        out[i] = (unsigned char)(number >> 8 * i);
-}
-
-static uint64_t get(const unsigned char *from, unsigned bytes)
-{
-    uint64_t number = 0;
-
-    for (unsigned i = 0; i < bytes; i++)
-        number |= (uint64_t)from[i] << 8 * i;
-    return number;
-}
-
 void psd_wire_encode(const struct psd_wire_head *head, unsigned char out[PSD_WIRE_SEALED])
 {
-    put(out, PSD_WIRE_VERSION, 1);
-    put(out + 1, head->kind, 1);
-    put(out + 2, head->stream, 2);
-    put(out + 4, head->epoch, 4);
-    put(out + 8, head->job, 8);
-    put(out + 16, head->sequence, 8);
-    put(out + 24, head->length, 8);
+    psd_little_put(out, PSD_WIRE_VERSION, 1);
+    psd_little_put(out + 1, head->kind, 1);
+    psd_little_put(out + 2, head->stream, 2);
+    psd_little_put(out + 4, head->epoch, 4);
+    psd_little_put(out + 8, head->job, 8);
+    psd_little_put(out + 16, head->sequence, 8);
+    psd_little_put(out + 24, head->length, 8);
     memcpy(out + 32, head->header, PSD_FRAME_HEADER);
 }
 
@@ -61,11 +47,11 @@ psd_status psd_wire_decode(const unsigned char bytes[PSD_WIRE_SEALED], struct ps
     PSD_TRY(check_first(bytes));
     struct psd_wire_head read = {
         .kind = (enum psd_wire_kind)bytes[1],
-        .stream = (uint16_t)get(bytes + 2, 2),
-        .epoch = (uint32_t)get(bytes + 4, 4),
-        .job = get(bytes + 8, 8),
-        .sequence = get(bytes + 16, 8),
-        .length = get(bytes + 24, 8),
+        .stream = (uint16_t)psd_little_get(bytes + 2, 2),
+        .epoch = (uint32_t)psd_little_get(bytes + 4, 4),
+        .job = psd_little_get(bytes + 8, 8),
+        .sequence = psd_little_get(bytes + 16, 8),
+        .length = psd_little_get(bytes + 24, 8),
     };
     memcpy(read.header, bytes + 32, PSD_FRAME_HEADER);
     PSD_TRY(check_rest(&read));

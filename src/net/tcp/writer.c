@@ -1,6 +1,7 @@
 /* writer.c - a ring of frames under way, and the vector that is made of it. */
 #include "net/tcp/writer.h"
 #include "base/crc32c.h"
+#include "base/little.h"
 #include "base/status.h"
 #include "net/payload.h"
 #include "net/tcp/stream.h"
@@ -126,8 +127,7 @@ static void sum_up(struct psd_writer_slot *slot, size_t until)
 
 static void add_trailer(struct vector *vector, struct psd_writer_slot *slot)
 {
-    for (size_t i = 0; i < PSD_WIRE_CRC; i++)
-        slot->trailer[i] = (unsigned char)(slot->crc >> 8 * i);
+    psd_little_put(slot->trailer, slot->crc, PSD_WIRE_CRC);
     add_piece(vector, slot->trailer, PSD_WIRE_CRC, PSD_WIRE_HEAD + slot->payload, slot->done);
 }
 
