@@ -24,8 +24,9 @@ LIBDIR     ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 DATADIR    ?= $(PREFIX)/share
 SECONDS    ?= 20
-OPT        ?= -O2 -g
+OPT        ?= $(OPT_USUAL)
 WERROR     ?= -Werror
+OPT_USUAL  := $(if $(SAN),-O1 -g1,-O2 -g)
 ifeq ($(origin CC),default)
 CC := gcc
 endif
@@ -37,7 +38,8 @@ endif
 
 comma := ,
 space := $(subst ,, )
-BUILD := $(notdir $(CC)) $(subst $(comma), ,$(SAN)) $(patsubst -%,%,$(filter-out -O2 -g,$(OPT)))
+BUILD := $(notdir $(CC)) $(subst $(comma), ,$(SAN)) \
+         $(patsubst -%,%,$(filter-out $(OPT_USUAL),$(OPT)))
 BUILD := build/$(subst $(space),-,$(strip $(BUILD)))
 GEN   := $(BUILD)/gen
 
@@ -78,7 +80,8 @@ endif
 
 # --- what there is -------------------------------------------------------------------------------
 COMM_ROOMS := comm $(shell sed -n 's/^comm://p' src/LAYERS)
-X86_ONLY  := $(wildcard src/ops/simd/*.c src/math/product/avx*.c src/base/*_sse42.c)
+X86_ONLY  := $(wildcard src/ops/simd/*.c src/math/product/avx*.c src/base/*_sse42.c \
+             src/base/*_avx2.c)
 WITHOUT   := $(foreach part,$(ABSENT),$(wildcard src/*/$(call name,$(part))/*.c)) \
              $(if $(filter x86_64%,$(shell $(CC) -dumpmachine 2>/dev/null || echo x86_64)),,$(X86_ONLY))
 INSIDE    := $(filter-out $(WITHOUT),$(wildcard src/*/*.c src/*/*/*.c))
@@ -193,11 +196,13 @@ $(EXAMPLES): %: %.o $(BUILD)/libposeidon.so $(BUILD)/libposeidon-comm.so
 
 # --- tests ---------------------------------------------------------------------------------------
 export BUILD CC SAN OPT
+# The thread sanitizer has nothing to say of a program in which nothing starts a thread.
 unit: $(UNITS) | $(BUILD)/poseidon
-	@tools/run-tests $(UNITS)
+	@tools/run-tests $(if $(findstring thread,$(SAN)),$$(grep -l pthread_create $(UNITS)),$(UNITS))
 
+# What takes longest comes first.
 test: $(UNITS) $(REPLAYS) $(SYSTEMS) | all
-	@tools/run-tests $(UNITS) $(REPLAYS) $(SYSTEMS) $(EXAMPLES)
+	@tools/run-tests $(SYSTEMS) $(UNITS) $(REPLAYS) $(EXAMPLES)
 
 bench: $(BENCHES) | $(BUILD)/poseidon
 	@for bench in $(BENCHES) $(wildcard bench/*.sh); do echo "== $$bench"; $$bench || exit 1; done

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 static atomic_long countdown = -1; /* allocations until the one that fails; negative: none will */
 static atomic_bool has_failed;
@@ -40,6 +42,36 @@ void *psd_alloc_aligned(size_t alignment, size_t size)
     bool refused = should_fail() || size > SIZE_MAX - alignment;
 
     return checked(refused ? NULL : aligned_alloc(alignment, size ? rounded : alignment), size);
+}
+
+/* Whole pages are taken away, so that the kernel gives fresh ones; it refuses where memory is locked.
+ */
+static bool renew(char *first, char *end)
+{
+    return first < end && madvise(first, (size_t)(end - first), MADV_DONTNEED) == 0;
+}
+
+static void clear(char *memory, size_t size)
+{
+    enum { LARGE = 128 << 10 }; /* bytes; below, writing zeros takes less than asking the kernel */
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), lead = (0 - (uintptr_t)memory) % page;
+    char *end = memory + size, *last = end - (uintptr_t)end % page;
+
+    if (size < LARGE || !renew(memory + lead, last)) {
+        memset(memory, 0, size);
+        return;
+    }
+    memset(memory, 0, lead);
+    memset(last, 0, (size_t)(end - last));
+}
+
+void *psd_alloc_aligned_zero(size_t alignment, size_t size)
+{
+    void *memory = psd_alloc_aligned(alignment, size);
+
+    if (memory)
+        clear(memory, size);
+    return memory;
 }
 
 void *psd_alloc_zero(size_t count, size_t size)

@@ -18,6 +18,10 @@ void *psd_alloc(size_t size);
 /* The same at an address that is a multiple of `alignment`, a power of two. */
 void *psd_alloc_aligned(size_t alignment, size_t size);
 
+/* The same, all zero. Large memory is cleared by the kernel, page by page as it is touched: pages that
+ * nobody touches cost nothing, and threads that share out work share that one, too. */
+void *psd_alloc_aligned_zero(size_t alignment, size_t size);
+
 /* An array of zero bytes; NULL also when count * size does not fit into a size_t. */
 void *psd_alloc_zero(size_t count, size_t size);
 

@@ -30,7 +30,7 @@ static void a_moment_that_has_passed_is_not_waited_for(void)
 
     psd_clock_sleep_until(0);
     psd_clock_sleep_until(before);
-    CHECK(psd_clock_now() - before < 10 * PSD_CLOCK_S);
+    CHECK(psd_clock_now() - before < 600 * PSD_CLOCK_S);
 }
 
 static void ignore_alarm(int number)

@@ -1,8 +1,13 @@
-/* loop.c - a turn of the thread: it sleeps if nothing is posted, swaps the posted batch for an empty
- * one, calls the watches that are ready, runs the batch and fires timers.
+/* loop.c - a turn of the thread: it sleeps if there is nothing to do, takes the notes that were put into
+ * its box, calls the watches that are ready, runs the notes and fires timers.
  *
- * It sleeps in the poller. Who posts rings the bell only if the thread sleeps, and only the first
- * who comes does, so that posting to a loop that is awake costs no system call. */
+ *     post ---> [ posted ] first one: put ---.
+ *     put -----------------------------------+--> [ box ] ---> notes; one of them runs what is posted
+ *
+ * It sleeps in the poller. Who comes rings the bell only if the thread sleeps, and only the first
+ * who comes does, so that posting to a loop that is awake costs no system call. The thread says that it
+ * sleeps before it looks into the box a last time, and who puts looks at that afterwards: one of them
+ * sees the other. */
 #include "base/loop.h"
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -14,12 +19,15 @@
 #include <pthread.h>
 
 struct psd_loop {
-    pthread_mutex_t lock;  /* guards posted, is_... and the has_run of waiting calls */
-    pthread_cond_t called; /* a call has run */
-    struct psd_tasks posted;
-    bool is_stopped;
-    bool is_asleep; /* nothing is posted, and whoever posts rings the poller's bell */
+    struct psd_box box;       /* of notes; shut when the loop has stopped; any thread */
+    _Atomic(bool) is_asleep;  /* whoever has put something rings the poller's bell */
+    _Atomic(bool) is_stopped; /* set with the lock held */
 
+    pthread_mutex_t lock;    /* guards posted and the has_run of waiting calls */
+    pthread_cond_t called;   /* a call has run */
+    struct psd_tasks posted; /* if there are any, `batch` is in the box */
+
+    struct psd_note batch;     /* runs what is posted */
     struct psd_tasks running;  /* loop thread only */
     struct psd_timers timers;  /* loop thread only */
     struct psd_poller *poller; /* owned; loop thread only, but for its bell */
@@ -33,6 +41,18 @@ static _Thread_local const struct psd_loop *current; /* the loop that runs on th
 bool psd_loop_is_current(const struct psd_loop *loop)
 {
     return current == loop;
+}
+
+static void run_batch(void *arg)
+{
+    struct psd_loop *loop = arg;
+
+    pthread_mutex_lock(&loop->lock);
+    struct psd_tasks empty = loop->running;
+    loop->running = loop->posted;
+    loop->posted = empty;
+    pthread_mutex_unlock(&loop->lock);
+    psd_tasks_run(&loop->running);
 }
 
 psd_status psd_loop_create(struct psd_loop **out)
@@ -49,6 +69,7 @@ psd_status psd_loop_create(struct psd_loop **out)
     pthread_mutex_init(&loop->lock, NULL);
     pthread_cond_init(&loop->called, NULL);
     psd_timers_init(&loop->timers);
+    loop->batch = (struct psd_note){.fn = run_batch, .arg = loop};
     *out = loop;
     return PSD_OK;
 }
@@ -67,31 +88,29 @@ void psd_loop_destroy(struct psd_loop *loop)
     psd_alloc_free(loop);
 }
 
-/* Returns when something is posted, a timer is due, a watch is ready or the loop is to stop; the lock
- * is held, but not while it sleeps. */
-static void sleep_until_work(struct psd_loop *loop)
+static bool has_nothing_to_do(const struct psd_loop *loop)
 {
-    if (loop->posted.count > 0 || loop->is_stopped)
-        return;
-    loop->is_asleep = true;
-    pthread_mutex_unlock(&loop->lock);
-    psd_poller_wait(loop->poller, psd_timers_next(&loop->timers));
-    pthread_mutex_lock(&loop->lock);
-    loop->is_asleep = false;
+    return psd_box_is_empty(&loop->box) && !atomic_load(&loop->is_stopped);
 }
 
-/* Waits for work and takes what is posted. False: the loop is stopped, and this is the last of it,
- * because a stopped loop accepts no more. */
-static bool take_batch(struct psd_loop *loop)
+/* Returns when something is put, a timer is due, a watch is ready or the loop is to stop. */
+static void sleep_until_work(struct psd_loop *loop)
 {
-    pthread_mutex_lock(&loop->lock);
-    sleep_until_work(loop);
-    struct psd_tasks empty = loop->running;
-    loop->running = loop->posted;
-    loop->posted = empty;
-    bool goes_on = !loop->is_stopped;
-    pthread_mutex_unlock(&loop->lock);
-    return goes_on;
+    if (!has_nothing_to_do(loop))
+        return;
+    atomic_store(&loop->is_asleep, true);
+    if (has_nothing_to_do(loop))
+        psd_poller_wait(loop->poller, psd_timers_next(&loop->timers));
+    atomic_store(&loop->is_asleep, false);
+}
+
+static void run_notes(struct psd_boxed *boxed)
+{
+    while (boxed) {
+        const struct psd_note *note = (struct psd_note *)boxed;
+        boxed = boxed->next; /* it may be put again when its fn has begun */
+        note->fn(note->arg);
+    }
 }
 
 /* Fires what is due. At most as many as are set now, so that a timer that always sets itself to
@@ -114,6 +133,7 @@ static void run_watches(struct psd_loop *loop)
     psd_poller_run(loop->poller);
 }
 
+/* A stopped loop accepts no more, so its last turn runs all that there is. */
 static void run(void *arg)
 {
     struct psd_loop *loop = arg;
@@ -121,10 +141,12 @@ static void run(void *arg)
 
     current = loop;
     while (goes_on) {
-        goes_on = take_batch(loop);
+        sleep_until_work(loop);
+        goes_on = !atomic_load(&loop->is_stopped);
+        struct psd_boxed *notes = goes_on ? psd_box_take(&loop->box) : psd_box_shut(&loop->box);
         if (goes_on)
             run_watches(loop);
-        psd_tasks_run(&loop->running);
+        run_notes(notes);
         if (goes_on)
             fire_timers(loop);
     }
@@ -132,24 +154,17 @@ static void run(void *arg)
 
 psd_status psd_loop_start(struct psd_loop *loop)
 {
-    pthread_mutex_lock(&loop->lock);
-    bool is_stopped = loop->is_stopped;
-    pthread_mutex_unlock(&loop->lock);
-    if (loop->has_thread || is_stopped)
+    if (loop->has_thread || atomic_load(&loop->is_stopped))
         return psd_fail(PSD_EINVAL, "a loop starts once");
     PSD_TRY(psd_thread_start("psd-loop", run, loop, &loop->thread));
     loop->has_thread = true;
     return PSD_OK;
 }
 
-/* Lets go of the lock, and wakes the thread if it sleeps. */
-static void unlock_and_wake(struct psd_loop *loop)
+/* Wakes the thread if it sleeps; one ring is enough. */
+static void wake(struct psd_loop *loop)
 {
-    bool was_asleep = loop->is_asleep;
-
-    loop->is_asleep = false; /* one ring is enough */
-    pthread_mutex_unlock(&loop->lock);
-    if (was_asleep)
+    if (atomic_load(&loop->is_asleep) && atomic_exchange(&loop->is_asleep, false))
         psd_poller_ring(loop->poller);
 }
 
@@ -157,10 +172,12 @@ void psd_loop_stop(struct psd_loop *loop)
 {
     assert(!psd_loop_is_current(loop));
     pthread_mutex_lock(&loop->lock);
-    loop->is_stopped = true;
-    unlock_and_wake(loop);
+    atomic_store(&loop->is_stopped, true);
+    pthread_mutex_unlock(&loop->lock);
+    wake(loop);
     if (loop->has_thread)
         pthread_join(loop->thread, NULL);
+    psd_box_shut(&loop->box); /* if nobody has, because it was never started */
     pthread_mutex_lock(&loop->lock);
     loop->has_thread = false;
     pthread_cond_broadcast(&loop->called); /* nobody runs what was asked of a loop never started */
@@ -177,19 +194,34 @@ psd_status psd_loop_reserve(struct psd_loop *loop, size_t count)
                             : status; /* they take turns */
 }
 
+static psd_status refuse(void)
+{
+    return psd_fail(PSD_EINVAL, "the loop is stopped and takes no more work");
+}
+
 psd_status psd_loop_post(struct psd_loop *loop, void (*fn)(void *arg), void *arg)
 {
-    psd_status status = PSD_EINVAL;
+    psd_status status = PSD_OK;
 
     pthread_mutex_lock(&loop->lock);
-    bool is_stopped = loop->is_stopped;
+    bool is_stopped = atomic_load(&loop->is_stopped);
     if (!is_stopped)
         status = psd_tasks_append(&loop->posted, (struct psd_task){.fn = fn, .arg = arg});
-    if (status == PSD_OK)
-        unlock_and_wake(loop);
-    else
-        pthread_mutex_unlock(&loop->lock);
-    return is_stopped ? psd_fail(status, "the loop is stopped and takes no more work") : status;
+    if (!is_stopped && status == PSD_OK && loop->posted.count == 1)
+        psd_box_put(&loop->box, &loop->batch.boxed);
+    pthread_mutex_unlock(&loop->lock);
+    if (is_stopped)
+        return refuse();
+    wake(loop);
+    return status;
+}
+
+psd_status psd_loop_put(struct psd_loop *loop, struct psd_note *note)
+{
+    if (psd_box_put(&loop->box, &note->boxed) == PSD_BOX_SHUT)
+        return refuse();
+    wake(loop);
+    return PSD_OK;
 }
 
 /* A call in progress, on its caller's stack. */
@@ -218,7 +250,7 @@ psd_status psd_loop_call(struct psd_loop *loop, void (*fn)(void *arg), void *arg
     assert(!psd_loop_is_current(loop)); /* it would wait for itself */
     PSD_TRY(psd_loop_post(loop, run_call, &call));
     pthread_mutex_lock(&loop->lock);
-    while (!call.has_run && (loop->has_thread || !loop->is_stopped))
+    while (!call.has_run && (loop->has_thread || !atomic_load(&loop->is_stopped)))
         pthread_cond_wait(&loop->called, &loop->lock);
     pthread_mutex_unlock(&loop->lock);
     return call.has_run ? PSD_OK : psd_fail(PSD_EINVAL, "the loop was stopped before it ran");

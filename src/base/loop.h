@@ -3,22 +3,24 @@
  *     any thread                             the loop's thread
  *
  *     psd_loop_post ---> [ c b a ] ---------> a(), b(), c()      in the order of posting
+ *     psd_loop_put ----> [ notes ] ---------> n()                the same, without a lock
  *     psd_loop_call ---> [   d   ] ---------> d() ---.
  *          returns <---------------------------------'
  *                        [ timers ] --------> t()                when their time has come
  *                        [ watches ] -------> w(events)          when a descriptor is ready
  *
  * State that only the loop's thread touches needs no lock, and its code reads from top to bottom:
- * everything that happens to it is a function that was posted, a timer or a watch. These functions
- * must not block, for everybody else waits meanwhile. None of the three keeps the others out, however
+ * everything that happens to it is a function that was posted, a note, a timer or a watch. These functions
+ * must not block, for everybody else waits meanwhile. None of the four keeps the others out, however
  * often it comes.
  *
  *     create, start ... stop, destroy       by one thread, the owner
- *     post, call                            any thread (call: not the loop's own)
+ *     post, put, call                       any thread (call: not the loop's own)
  *     at, cancel, reserve, watch, unwatch   the loop's thread */
 #ifndef PSD_BASE_LOOP_H
 #define PSD_BASE_LOOP_H
 
+#include "base/box.h"
 #include "base/timers.h"
 #include "poseidon/status.h"
 
@@ -38,6 +40,13 @@ struct psd_watch {
     int fd;          /* borrowed, too */
     unsigned events; /* that are wanted; 0: none just now */
     bool is_set;
+};
+
+/* What is to be done again and again: its own place among what waits for the loop. */
+struct psd_note {
+    struct psd_boxed boxed; /* the loop's from put until fn begins */
+    void (*fn)(void *arg);
+    void *arg; /* borrowed as long as it is put */
 };
 
 /* Says that the code after it runs on the loop's thread, and asserts it. */
@@ -61,7 +70,12 @@ void psd_loop_stop(struct psd_loop *loop);
  * fn will not run. */
 psd_status psd_loop_post(struct psd_loop *loop, void (*fn)(void *arg), void *arg);
 
-/* The same, and returns when fn(arg) has run. */
+/* Lets the loop run note->fn(note->arg) soon, and takes neither memory nor a lock for it. It may be put
+ * again as soon as its fn has begun, and not before. Notes keep their order; between them and posts none
+ * is promised. PSD_EINVAL: the loop is stopped and fn will not run. */
+psd_status psd_loop_put(struct psd_loop *loop, struct psd_note *note);
+
+/* As post, and returns when fn(arg) has run. */
 psd_status psd_loop_call(struct psd_loop *loop, void (*fn)(void *arg), void *arg);
 
 /* Room for `count` posts at a time: as long as no more are waiting, none needs memory and none fails. */

@@ -312,6 +312,8 @@ static void what_cannot_be_watched_is_refused(void)
     psd_poller_destroy(ear.poller);
 }
 
+/* Now and then; more often the thread has to wait for a processor. A poller that waits for the next
+ * millisecond never comes to an end here. */
 static void a_wait_ends_at_its_moment(void)
 {
     struct psd_poller *poller = new_poller();
@@ -319,14 +321,13 @@ static void a_wait_ends_at_its_moment(void)
     for (int is_old = 0; is_old < 2; is_old++) {
         uint64_t late = PSD_CLOCK_NEVER;
         psd_poller_be_old(poller, is_old);
-        for (int i = 0; i < 50; i++) {
+        while (late > 600 * PSD_CLOCK_US) {
             uint64_t until = psd_clock_now() + 150 * PSD_CLOCK_US;
             psd_poller_wait(poller, until);
             uint64_t now = psd_clock_now();
             CHECK(now >= until);
-            late = now - until < late ? now - until : late;
+            late = now - until;
         }
-        CHECK(late < 600 * PSD_CLOCK_US); /* and not at the next millisecond */
         psd_poller_wait(poller, 0);
     }
     psd_poller_destroy(poller);

@@ -1,5 +1,6 @@
 /* random_test.c - the published answers, the promised distributions, and no dependence on order. */
 #include "base/random.h"
+#include "base/random_way.h"
 #include "test.h"
 
 enum { SEED = 42, STREAM = 7, MANY = 1 << 20 };
@@ -174,6 +175,76 @@ static void bulk_equals_single_for_any_split(void)
     }
 }
 
+static void bulk_equals_single_over_many_blocks(void)
+{
+    enum { LONG = 2000, FIRST = 7 };
+    float uniform[LONG], normal[LONG];
+
+    psd_random_fill_uniform(SEED, STREAM, FIRST, LONG, uniform);
+    psd_random_fill_normal(SEED, STREAM, FIRST, LONG, normal);
+    for (size_t i = 0; i < LONG; i++) {
+        CHECK(uniform[i] == psd_random_uniform(SEED, STREAM, FIRST + i));
+        CHECK(normal[i] == psd_random_normal(SEED, STREAM, FIRST + i));
+    }
+}
+
+enum { WORDS = 64 }; /* a multiple of what ways make together */
+
+/* Words of every kind: the ends, both sides of where a normal value is computed in another way and of
+ * the powers of two, and any. */
+static void choose_words(uint32_t words[WORDS])
+{
+    static const uint32_t special[] = {0,          1,          2,          0x7fffffff, 0x80000000,
+                                       0xfffffffe, 0xffffffff, 0x13333331, 0x13333332, 0x13333333,
+                                       0x13333334, 0xeccccccb, 0xeccccccc, 0xeccccccd, 0xecccccce,
+                                       0x00ffffff, 0x01000000, 0x00b504f2, 0x00b504f3, 0x00b504f4};
+    enum { SPECIAL = sizeof special / sizeof *special };
+
+    for (size_t i = 0; i < WORDS; i++)
+        words[i] = i < SPECIAL ? special[i] : psd_random_u32(SEED, STREAM, i);
+}
+
+static void check_way(const struct psd_random_way *way, const uint32_t *words, size_t count)
+{
+    const struct psd_random_way *plain = &psd_random_plain;
+    float got[WORDS + 1], wanted[WORDS];
+
+    got[count] = 42;
+    plain->normal(words, count, wanted);
+    way->normal(words, count, got);
+    CHECK(memcmp(got, wanted, count * sizeof *got) == 0 && got[count] == 42);
+    plain->uniform(words, count, wanted);
+    way->uniform(words, count, got);
+    CHECK(memcmp(got, wanted, count * sizeof *got) == 0 && got[count] == 42);
+}
+
+static void every_way_makes_the_same_of_words(void)
+{
+    uint32_t words[WORDS];
+
+    choose_words(words);
+    for (size_t i = 0; psd_random_ways[i]; i++) {
+        for (size_t first = 0; psd_random_ways[i]->usable() && first < WORDS; first++) {
+            for (size_t count = 0; count <= WORDS - first; count++)
+                check_way(psd_random_ways[i], words + first, count);
+        }
+    }
+}
+
+static void every_way_makes_the_same_blocks(void)
+{
+    static const uint64_t firsts[] = {0, UINT32_MAX - 1, UINT64_MAX - 2, 0x123456789abcdef};
+    uint32_t got[WORDS][4], wanted[WORDS][4];
+
+    for (size_t i = 0; psd_random_ways[i]; i++) {
+        for (size_t j = 0; psd_random_ways[i]->usable() && j < 4; j++) {
+            psd_random_ways[i]->blocks(~firsts[j], 3 * firsts[j], firsts[j], WORDS, got);
+            psd_random_plain.blocks(~firsts[j], 3 * firsts[j], firsts[j], WORDS, wanted);
+            CHECK(memcmp(got, wanted, sizeof got) == 0);
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     RUN(blocks_are_those_of_the_authors)
@@ -187,4 +258,7 @@ int main(int argc, char **argv)
     RUN(integers_below_a_huge_bound_are_equally_likely)
     RUN(there_is_one_integer_below_one)
     RUN(bulk_equals_single_for_any_split)
+    RUN(bulk_equals_single_over_many_blocks)
+    RUN(every_way_makes_the_same_of_words)
+    RUN(every_way_makes_the_same_blocks)
 }

@@ -62,13 +62,14 @@ struct psd_device_usage psd_device_usage(struct psd_device *device);
  * budget is psd_device_usage's to say. */
 psd_status psd_device_space(struct psd_device *device, size_t *unused, size_t *total);
 
-/* Device memory, contents undefined, aligned for any kernel (64 bytes at least). The caller owns
- * *out until psd_device_free. PSD_ENOMEM: the device or the budget has less. A size of 0 is
+/* Device memory, all zero, aligned for any kernel (64 bytes at least). The caller owns *out until
+ * psd_device_free. PSD_ENOMEM: the device or the budget has less. A size of 0 is
  * fine. */
 psd_status psd_device_alloc(struct psd_device *device, size_t size, struct psd_device_memory **out);
 
-/* Host memory that the device copies from and to at full speed, while the host goes on. Reached
- * through psd_device_host; the far end of a copy, never its near one. The rest as above. */
+/* Host memory that the device copies from and to at full speed, while the host goes on. Its
+ * contents are undefined. Reached through psd_device_host; the far end of a copy, never its near one.
+ * The rest as above. */
 psd_status psd_device_alloc_pinned(struct psd_device *device, size_t size,
                                    struct psd_device_memory **out);
 

@@ -88,6 +88,24 @@ static void what_is_uploaded_can_be_downloaded(struct psd_device *device)
     psd_device_free(memory);
 }
 
+static void new_memory_is_zero_also_where_it_was_used_before(struct psd_device *device)
+{
+    unsigned char back[BYTES];
+    const unsigned char *sent = pattern(1);
+
+    for (int round = 0; round < 3; round++) {
+        struct psd_device_memory *memory = new_memory(device, BYTES);
+        struct psd_device_stream *stream = new_stream(device);
+        CHECK_OK(psd_device_download(stream, memory, 0, back, BYTES));
+        CHECK_OK(psd_device_upload(stream, memory, 0, sent, BYTES));
+        CHECK_OK(psd_device_stream_finish(stream));
+        for (size_t i = 0; i < BYTES; i++)
+            CHECK(back[i] == 0);
+        psd_device_stream_destroy(stream);
+        psd_device_free(memory);
+    }
+}
+
 static void work_in_a_stream_is_done_in_order(struct psd_device *device)
 {
     struct psd_device_memory *a = new_memory(device, BYTES), *b = new_memory(device, BYTES);
@@ -432,6 +450,7 @@ static void every_failed_allocation_is_survived(struct psd_device *device)
 int main(int argc, char **argv)
 {
     EACH(what_is_uploaded_can_be_downloaded)
+    EACH(new_memory_is_zero_also_where_it_was_used_before)
     EACH(work_in_a_stream_is_done_in_order)
     EACH(a_copy_within_one_memory_works_if_nothing_overlaps)
     EACH(pinned_memory_is_the_far_end_of_copies)

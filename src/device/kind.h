@@ -69,8 +69,8 @@ struct psd_device_kind {
     /* Bytes of the whole device that nobody uses, and all there are. */
     psd_status (*space)(struct psd_device *device, size_t *unused, size_t *total);
 
-    /* Finds memory->size bytes, in host memory if memory->pinned; sets `native` as it likes, and
-     * `host` if the host can touch them. May block. free is called once, when no work uses the
+    /* Finds memory->size bytes that are zero, or, if memory->pinned, any in host memory; sets `native`
+     * as it likes, and `host` if the host can touch them. May block. free is called once, when no work uses the
      * memory, and may block. */
     psd_status (*alloc)(struct psd_device_memory *memory);
     void (*free)(struct psd_device_memory *memory);

@@ -67,13 +67,14 @@ static psd_status space(struct psd_device *device, size_t *unused, size_t *total
     return PSD_OK;
 }
 
-/* Pinned or not is the same here: there is nobody else whose copies would have to be fast. The
+/* Pinned or not is the same here: there is nobody else whose copies would have to be fast. Pages of
+ * large memory come with their first touch, so the threads that share out work on it find them. The
  * advice covers whole huge pages only, so that the last one does not cost more than is used. */
 static psd_status host_alloc(struct psd_device_memory *memory)
 {
     bool large = memory->size >= HUGE_PAGE;
 
-    memory->host = psd_alloc_aligned(large ? HUGE_PAGE : LINE, memory->size);
+    memory->host = psd_alloc_aligned_zero(large ? HUGE_PAGE : LINE, memory->size);
     if (!memory->host)
         return PSD_ENOMEM;
     if (large)
