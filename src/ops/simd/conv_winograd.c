@@ -95,6 +95,7 @@ static void describe(struct psd_op *op, struct psd_simd_conv_winograd *conv)
     conv->sums_point = whole_lines_and_one(c->channels * conv->y.step);
     conv->back_point = whole_lines_and_one(c->outputs * conv->x.step);
     conv->tasks = choose_tasks(op);
+    conv->threads = psd_ops_threads(op->ops) < conv->tasks ? psd_ops_threads(op->ops) : conv->tasks;
 }
 
 /* Takes the next `count` floats of the plan's memory; without memory, only counts them. */
@@ -117,13 +118,18 @@ static void take_desk(const struct psd_simd_conv_winograd *conv, size_t *used,
     desk->dy = take(conv, used, result);
     desk->in = take(conv, used, POINTS * conv->in_point);
     desk->out = take(conv, used, POINTS * conv->out_point);
-    desk->sums = take(conv, used, POINTS * conv->sums_point);
-    desk->bias = (double *)take(conv, used, 2 * conv->y.step);
     desk->taps = take(conv, used, TAPS * conv->y.step);
 }
 
-/* Returns how many floats that takes. */
-static size_t take_all(struct psd_simd_conv_winograd *conv)
+static void take_part(const struct psd_simd_conv_winograd *conv, size_t *used,
+                      struct psd_simd_part *part)
+{
+    part->sums = take(conv, used, POINTS * conv->sums_point);
+    part->bias = (double *)take(conv, used, 2 * conv->y.step);
+}
+
+/* Returns how many floats that takes, with desks for so many threads. */
+static size_t take_all(struct psd_simd_conv_winograd *conv, size_t threads)
 {
     size_t used = 0;
 
@@ -132,33 +138,52 @@ static size_t take_all(struct psd_simd_conv_winograd *conv)
     conv->backward = take(conv, &used, POINTS * conv->back_point);
     conv->start = take(conv, &used, conv->y.step);
     for (size_t i = 0; i < conv->tasks; i++)
-        take_desk(conv, &used, &conv->desks[i]);
+        take_part(conv, &used, &conv->parts[i]);
+    for (size_t i = 0; i < threads; i++)
+        take_desk(conv, &used, &conv->desks[i % conv->threads]);
     return used;
 }
 
 /* Desks of large images or of very many channels would not stay in a cache, nor be cheap. */
 static psd_status allocate(struct psd_simd_conv_winograd *conv)
 {
-    const size_t most = (size_t)1 << 20; /* floats of a desk */
+    const size_t most = (size_t)1 << 20; /* floats of a desk and a part */
 
-    conv->desks = psd_alloc_zero(conv->tasks, sizeof *conv->desks);
-    if (!conv->desks)
+    conv->desks = psd_alloc_zero(conv->threads, sizeof *conv->desks);
+    conv->parts = psd_alloc_zero(conv->tasks, sizeof *conv->parts);
+    if (!conv->desks || !conv->parts)
         return PSD_ENOMEM;
-    size_t floats = take_all(conv);
-    if (floats > conv->tasks * most)
+    if (take_all(conv, conv->tasks) > conv->tasks * most)
         return PSD_ENOSUP;
-    conv->memory = psd_simd_zero_floats(floats);
+    conv->memory = psd_simd_zero_floats(take_all(conv, conv->threads));
     if (!conv->memory)
         return PSD_ENOMEM;
-    take_all(conv);
+    take_all(conv, conv->threads);
     return PSD_OK;
 }
 
 static void destroy(struct psd_simd_conv_winograd *conv)
 {
     psd_alloc_free(conv->desks);
+    psd_alloc_free(conv->parts);
     psd_alloc_free(conv->memory);
     psd_alloc_free(conv);
+}
+
+struct psd_simd_desk *psd_simd_conv_winograd_sit(const struct psd_simd_conv_winograd *conv,
+                                                 size_t task)
+{
+    size_t i = 0;
+
+    while (atomic_exchange_explicit(&conv->desks[i].taken, true, memory_order_acquire))
+        i = (i + 1) % conv->threads;
+    conv->desks[i].part = conv->parts[task];
+    return &conv->desks[i];
+}
+
+void psd_simd_conv_winograd_leave(struct psd_simd_desk *desk)
+{
+    atomic_store_explicit(&desk->taken, false, memory_order_release);
 }
 
 /* --- to the points ---------------------------------------------------------------------------*/
@@ -251,7 +276,7 @@ static psd_status forward_task(void *arg, size_t task)
 {
     const struct call *call = arg;
     const struct psd_simd_conv_winograd *conv = call->conv;
-    const struct psd_simd_desk *desk = &conv->desks[task];
+    struct psd_simd_desk *desk = psd_simd_conv_winograd_sit(conv, task);
     size_t end = psd_simd_conv_winograd_band(conv, task + 1);
 
     for (size_t band = psd_simd_conv_winograd_band(conv, task); band < end; band += conv->bands) {
@@ -262,6 +287,7 @@ static psd_status forward_task(void *arg, size_t task)
         for (size_t i = 0; i < bands; i++)
             store_band(call, desk, band + i, i);
     }
+    psd_simd_conv_winograd_leave(desk);
     return PSD_OK;
 }
 

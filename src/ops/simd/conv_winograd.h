@@ -17,15 +17,23 @@
 #include "ops/simd/turn.h"
 #include "ops/simd/winograd.h"
 
-/* Where one task works. */
+#include <stdatomic.h>
+
+/* What one task adds up. */
+struct psd_simd_part {
+    float *sums;  /* [points][channels] vectors of outputs: of dw */
+    double *bias; /* [outputs in whole vectors]: of db */
+};
+
+/* Where one thread works, on a task after the other. */
 struct psd_simd_desk {
-    float *x, *dx; /* pixels of an image that all tiles cover; the border of x is 0 */
-    float *y, *dy; /* pixels of a result; where tiles reach beyond it, dy is 0 */
-    float *in;     /* [points][tiles of a block] vectors of channels */
-    float *out;    /* [points][tiles of a block] vectors of outputs */
-    float *sums;   /* [points][channels] vectors of outputs: this task's part of dw */
-    float *taps;   /* [taps] vectors of outputs: a channel of dw */
-    double *bias;  /* [outputs in whole vectors]: this task's part of db */
+    atomic_bool taken;
+    struct psd_simd_part part; /* of its present task */
+    float *x, *dx;             /* pixels of an image that all tiles cover; the border of x is 0 */
+    float *y, *dy;             /* pixels of a result; where tiles reach beyond it, dy is 0 */
+    float *in;                 /* [points][tiles of a block] vectors of channels */
+    float *out;                /* [points][tiles of a block] vectors of outputs */
+    float *taps;               /* [taps] vectors of outputs: a channel of dw */
 };
 
 struct psd_simd_conv_winograd {
@@ -34,16 +42,22 @@ struct psd_simd_conv_winograd {
     struct psd_simd_pixels x, y;
     size_t bands;               /* of a block */
     size_t in_point, out_point; /* floats from a point to the next in a desk's in and out, */
-    size_t sums_point;          /* in its sums and in `forward`, */
+    size_t sums_point;          /* in a part's sums and in `forward`, */
     size_t back_point;          /* and in `backward` */
-    size_t tasks;
+    size_t tasks, threads;
     float *memory;               /* owned; all that follows */
     float *turned;               /* [channels][taps] vectors of outputs, or [taps] of channels */
     float *forward;              /* [points][channels] vectors of outputs: the weights */
     float *backward;             /* [points][outputs] vectors of channels: the same */
     float *start;                /* a vector of outputs: the bias, or 0 */
-    struct psd_simd_desk *desks; /* owned; [tasks] */
+    struct psd_simd_desk *desks; /* owned; [threads] */
+    struct psd_simd_part *parts; /* owned; [tasks] */
 };
+
+/* A desk for a task, until it is left. There is one for each thread, so one is free. */
+struct psd_simd_desk *psd_simd_conv_winograd_sit(const struct psd_simd_conv_winograd *conv,
+                                                 size_t task);
+void psd_simd_conv_winograd_leave(struct psd_simd_desk *desk);
 
 /* Brings x of the tiles of band `band`, counted over the batch, to the points; the block's i-th. */
 void psd_simd_conv_winograd_in(const struct psd_simd_conv_winograd *conv,

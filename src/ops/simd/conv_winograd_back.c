@@ -65,7 +65,7 @@ static void load_band(const struct call *call, const struct psd_simd_desk *desk,
         psd_simd_pixels_load(&conv->y, call->dy + n * c->outputs * c->out_height * c->out_width,
                              desk->dy);
     if (call->db.to)
-        add_pixels(from, OUT * conv->y.row, step, desk->bias);
+        add_pixels(from, OUT * conv->y.row, step, desk->part.bias);
     for (size_t j = 0; j < conv->tiles[1]; j++, from += OUT * step, to += step) {
         for (size_t v = 0; v < step; v += PSD_SIMD_LANES)
             psd_simd_winograd_dy(from + v, row_step, step, to + v, conv->out_point);
@@ -85,7 +85,7 @@ static void add_weights(const struct psd_simd_conv_winograd *conv, const struct 
         .b = desk->out + p * conv->out_point,
         .b_step = conv->y.step,
         .steps = tiles,
-        .to = desk->sums + p * conv->sums_point,
+        .to = desk->part.sums + p * conv->sums_point,
         .to_step = conv->y.step,
         .rows = conv->s->channels,
         .vectors = conv->y.step / PSD_SIMD_LANES,
@@ -100,10 +100,10 @@ PSD_SIMD static void add_parts(const struct psd_simd_conv_winograd *conv, size_t
 {
     for (size_t i = 0; i < POINTS * conv->y.step; i += PSD_SIMD_LANES) {
         size_t at = i / conv->y.step * conv->sums_point + channel * conv->y.step + i % conv->y.step;
-        __m256 sum = _mm256_load_ps(conv->desks[0].sums + at);
+        __m256 sum = _mm256_load_ps(conv->parts[0].sums + at);
         for (size_t task = 1; task < conv->tasks; task++)
-            sum = _mm256_add_ps(sum, _mm256_load_ps(conv->desks[task].sums + at));
-        _mm256_store_ps(conv->desks[0].sums + at, sum);
+            sum = _mm256_add_ps(sum, _mm256_load_ps(conv->parts[task].sums + at));
+        _mm256_store_ps(conv->parts[0].sums + at, sum);
     }
 }
 
@@ -113,16 +113,17 @@ static psd_status finish_task(void *arg, size_t task)
     const struct psd_simd_conv_winograd *conv = call->conv;
     const struct psd_conv_spec *c = conv->s;
     size_t end = psd_simd_piece(c->channels, conv->tasks, task + 1);
-    float *taps = conv->desks[task].taps;
+    struct psd_simd_desk *desk = psd_simd_conv_winograd_sit(conv, task);
 
     for (size_t i = psd_simd_piece(c->channels, conv->tasks, task); i < end; i++) {
         add_parts(conv, i);
         for (size_t v = 0; v < conv->y.step; v += PSD_SIMD_LANES)
-            psd_simd_winograd_dw(conv->desks[0].sums + i * conv->y.step + v, conv->sums_point,
-                                 taps + v, conv->y.step);
-        psd_simd_to_planes(taps, conv->y.step, c->outputs, TAPS, call->dw.adds,
+            psd_simd_winograd_dw(conv->parts[0].sums + i * conv->y.step + v, conv->sums_point,
+                                 desk->taps + v, conv->y.step);
+        psd_simd_to_planes(desk->taps, conv->y.step, c->outputs, TAPS, call->dw.adds,
                            call->dw.to + i * TAPS, c->channels * TAPS);
     }
+    psd_simd_conv_winograd_leave(desk);
     return PSD_OK;
 }
 
@@ -133,7 +134,7 @@ static void finish_bias(const struct call *call)
     for (size_t o = 0; o < conv->s->outputs; o++) {
         double sum = call->db.adds ? (double)call->db.to[o] : 0;
         for (size_t task = 0; task < conv->tasks; task++)
-            sum += conv->desks[task].bias[o];
+            sum += conv->parts[task].bias[o];
         call->db.to[o] = (float)sum;
     }
 }
@@ -207,15 +208,16 @@ static psd_status backward_task(void *arg, size_t task)
 {
     const struct call *call = arg;
     const struct psd_simd_conv_winograd *conv = call->conv;
-    const struct psd_simd_desk *desk = &conv->desks[task];
+    struct psd_simd_desk *desk = psd_simd_conv_winograd_sit(conv, task);
     size_t begin = psd_simd_conv_winograd_band(conv, task);
     size_t end = psd_simd_conv_winograd_band(conv, task + 1);
 
-    memset(desk->bias, 0, conv->y.step * sizeof *desk->bias);
+    memset(desk->part.bias, 0, conv->y.step * sizeof *desk->part.bias);
     for (size_t band = begin; band < end; band += conv->bands) {
         size_t left = end - band;
         run_block(call, desk, band, left < conv->bands ? left : conv->bands, band == begin);
     }
+    psd_simd_conv_winograd_leave(desk);
     return PSD_OK;
 }
 

@@ -2,8 +2,6 @@
 #include "ops/simd/simd.h"
 #include "base/alloc.h"
 
-#include <string.h>
-
 static bool usable(void)
 {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
@@ -62,9 +60,5 @@ float *psd_simd_floats(size_t count)
 
 float *psd_simd_zero_floats(size_t count)
 {
-    float *floats = psd_simd_floats(count);
-
-    if (floats)
-        memset(floats, 0, count * sizeof *floats);
-    return floats;
+    return psd_alloc_aligned_zero(PSD_SIMD_ALIGNMENT, count * sizeof(float));
 }
