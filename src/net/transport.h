@@ -17,6 +17,7 @@
 #ifndef PSD_NET_TRANSPORT_H
 #define PSD_NET_TRANSPORT_H
 
+#include "base/box.h"
 #include "poseidon/status.h"
 
 #include <stdbool.h>
@@ -37,9 +38,9 @@ struct psd_span {
 
 /* What is sent, in memory of the sender, who leaves it alone until `sent`. */
 struct psd_frame {
+    struct psd_boxed boxed; /* for the transport */
     unsigned char header[PSD_FRAME_HEADER];
     struct psd_span payload[2]; /* one after the other; both may be empty */
-    struct psd_frame *next;     /* for the transport */
 };
 
 /* Where an arriving payload goes. */
@@ -85,6 +86,8 @@ struct psd_net_config {
     unsigned streams;    /* of a connection; 0: as many as lanes */
     unsigned lanes;      /* threads that read and write beside the loop; 0: the loop does it */
     uint64_t timeout_ns; /* a peer silent for this long has left; 0: 10 s */
+    uint64_t caller_ns;  /* for who calls to show that it has the key, and again to say what it
+                            opens; 0: 2 s, or the timeout if that is shorter */
 };
 
 /* What an endpoint has refused, by reason, since it was opened. */

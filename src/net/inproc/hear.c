@@ -3,8 +3,9 @@
  *     asked? accepted --> asking? connected --> sent ... --> place, move, arrived ... --> closed
  *
  * A handler may drop the connection or close the endpoint: after each one the end's state is looked
- * at again, and the post that runs here keeps the pair meanwhile. No more frames are taken in at a
+ * at again, and the note that runs here keeps the pair meanwhile. No more frames are taken in at a
  * time than were there at first, so that the loop's other work has its turn. */
+#include "base/secret.h"
 #include "base/status.h"
 #include "net/inproc/pair.h"
 #include "net/payload.h"
@@ -12,70 +13,76 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool has_our_key(const struct psd_endpoint *endpoint, const struct psd_inproc_pair *pair)
+static bool is_same(const struct psd_secret *a, const struct psd_secret *b)
 {
-    return memcmp(&endpoint->key, &pair->key, sizeof pair->key) == 0;
+    return psd_secret_size(a) == psd_secret_size(b) &&
+           memcmp(psd_secret_data(a), psd_secret_data(b), psd_secret_size(a)) == 0;
 }
 
-/* Becomes the end of the endpoint that has the name now, if that is on this loop, still. */
-static void hear_asked(struct psd_inproc_end *end)
+/* The endpoint that has the name now, if that is on this loop, still. */
+static struct psd_endpoint *find_listener(const struct psd_inproc_pair *pair)
 {
-    struct psd_inproc_pair *pair = end->pair;
-
     psd_inproc_registry_lock();
     struct psd_endpoint *endpoint = psd_inproc_find(pair->address[1]);
     if (endpoint && !psd_loop_is_current(endpoint->loop))
         endpoint = NULL;
     psd_inproc_registry_unlock(); /* it cannot close before we return to its loop */
+    return endpoint;
+}
 
-    bool is_refused = endpoint && !has_our_key(endpoint, pair);
-    psd_inproc_pair_lock(pair);
-    end->state = endpoint && !is_refused && !pair->is_broken ? PSD_INPROC_OPEN : PSD_INPROC_GONE;
-    if (end->state == PSD_INPROC_OPEN) {
-        end->endpoint = endpoint;
-        psd_list_push_back(&endpoint->ends, &end->link);
-        pair->refs++;
-        pair->is_accepted = true;
-        psd_inproc_wake(psd_inproc_peer(end)); /* so that it hears this before what we send */
-    } else {
-        end->loop = NULL;
-        psd_inproc_pair_break(pair, is_refused ? PSD_REASON_KEY : PSD_REASON_NOBODY);
+/* Whether who asks has our key and is still there; it hears that it is accepted before what we send. */
+static bool accept(struct psd_inproc_end *end, const struct psd_endpoint *endpoint)
+{
+    struct psd_inproc_pair *pair = end->pair;
+
+    if (!psd_inproc_hold(end))
+        return false;
+    bool is_accepted = is_same(endpoint->key, pair->key);
+    if (is_accepted) {
+        atomic_store(&pair->is_accepted, true);
+        psd_inproc_wake(psd_inproc_peer(end));
     }
-    psd_inproc_pair_unlock(pair);
-    if (end->state == PSD_INPROC_OPEN)
-        endpoint->handler->accepted(endpoint->user, &end->conn);
+    psd_inproc_let_go(end);
+    return is_accepted;
+}
+
+static void hear_asked(struct psd_inproc_end *end)
+{
+    struct psd_endpoint *endpoint = find_listener(end->pair);
+
+    if (!endpoint || !accept(end, endpoint)) {
+        end->state = PSD_INPROC_GONE;
+        psd_inproc_part(end, endpoint ? PSD_REASON_KEY : PSD_REASON_NOBODY);
+        return;
+    }
+    end->state = PSD_INPROC_OPEN;
+    end->endpoint = endpoint;
+    psd_list_push_back(&endpoint->ends, &end->link);
+    atomic_fetch_add(&end->pair->refs, 1);
+    endpoint->handler->accepted(endpoint->user, &end->conn);
+}
+
+static bool is_shut(const struct psd_inproc_end *end)
+{
+    return atomic_load(&end->grip) & PSD_INPROC_SHUT;
 }
 
 static void hear_connected(struct psd_inproc_end *end)
 {
-    psd_inproc_pair_lock(end->pair);
-    bool is_connected = end->pair->is_accepted && !end->pair->is_broken;
-    psd_inproc_pair_unlock(end->pair);
-    if (!is_connected)
+    if (!atomic_load(&end->pair->is_accepted) || is_shut(end))
         return;
     end->state = PSD_INPROC_OPEN;
     end->endpoint->handler->connected(end->endpoint->user, &end->conn);
 }
 
-static size_t count_of(struct psd_inproc_end *end, const struct psd_inproc_frames *frames)
-{
-    psd_inproc_pair_lock(end->pair);
-    size_t count = frames->count;
-    psd_inproc_pair_unlock(end->pair);
-    return count;
-}
-
 /* Frames that the peer has taken in are their sender's again. */
 static void hear_sent(struct psd_inproc_end *end)
 {
-    size_t left = count_of(end, &end->returned);
+    struct psd_boxed *next = psd_box_take(&end->returned);
 
-    for (; left > 0 && end->state == PSD_INPROC_OPEN; left--) {
-        psd_inproc_pair_lock(end->pair);
-        struct psd_frame *frame = psd_inproc_frames_take(&end->returned);
-        psd_inproc_pair_unlock(end->pair);
-        if (!frame) /* the pair has broken meanwhile */
-            return;
+    while (next && end->state == PSD_INPROC_OPEN) {
+        struct psd_frame *frame = (struct psd_frame *)next;
+        next = next->next;
         end->endpoint->handler->sent(end->endpoint->user, &end->conn, frame);
     }
 }
@@ -87,42 +94,40 @@ static void refuse(struct psd_inproc_end *end)
     char why[4 * PSD_REASON_SIZE]; /* the handler may fail again, and look at this afterwards */
 
     snprintf(why, sizeof why, "%s", psd_error());
-    psd_inproc_end_leave(end, PSD_REASON_CLOSED);
+    psd_inproc_leave(end, PSD_REASON_CLOSED);
     endpoint->handler->closed(endpoint->user, &end->conn, why);
 }
 
-/* Copies the first header, since its frame may be its sender's again at any moment in which the lock
- * is not held. False: there is none. */
-static bool look(struct psd_inproc_end *end, unsigned char *header, size_t *bytes)
+static void take_out(struct psd_inproc_end *end)
 {
-    psd_inproc_pair_lock(end->pair);
-    const struct psd_frame *frame = end->incoming.count ? end->incoming.first : NULL;
-    if (frame) {
-        memcpy(header, frame->header, PSD_FRAME_HEADER);
-        *bytes = psd_payload_bytes(frame);
-    }
-    psd_inproc_pair_unlock(end->pair);
-    return frame != NULL;
+    if (end->waiting || !psd_inproc_hold(end))
+        return;
+    end->waiting = (struct psd_frame *)psd_box_take(&end->incoming);
+    psd_inproc_let_go(end);
 }
 
-/* Moves the first payload. *out is NULL when the pair has broken meanwhile. */
+/* Copies the first header, since its frame may be its sender's again at any moment in which we do not
+ * hold on. False: it is. */
+static bool look(struct psd_inproc_end *end, unsigned char *header, size_t *bytes)
+{
+    if (!psd_inproc_hold(end))
+        return false;
+    memcpy(header, end->waiting->header, PSD_FRAME_HEADER);
+    *bytes = psd_payload_bytes(end->waiting);
+    psd_inproc_let_go(end);
+    return true;
+}
+
+/* Moves the first payload. *out stays NULL when its sender has left meanwhile. */
 static psd_status move(struct psd_inproc_end *end, const struct psd_place *place,
                        struct psd_frame **out)
 {
-    struct psd_inproc_pair *pair = end->pair;
-
-    psd_inproc_pair_lock(pair);
-    *out = psd_inproc_frames_take(&end->incoming);
-    end->is_moving = *out != NULL; /* its sender waits for that before it has the frame again */
-    psd_inproc_pair_unlock(pair);
-    if (!*out)
+    if (!psd_inproc_hold(end))
         return PSD_OK;
-
-    psd_status status = psd_payload_move(*out, place);
-    psd_inproc_pair_lock(pair);
-    end->is_moving = false;
-    pthread_cond_signal(&pair->moved);
-    psd_inproc_pair_unlock(pair);
+    psd_status status = psd_payload_move(end->waiting, place);
+    *out = end->waiting;
+    end->waiting = (struct psd_frame *)end->waiting->boxed.next;
+    psd_inproc_let_go(end);
     return status;
 }
 
@@ -130,12 +135,11 @@ static void give_back(struct psd_inproc_end *end, struct psd_frame *frame)
 {
     struct psd_inproc_end *sender = psd_inproc_peer(end);
 
-    psd_inproc_pair_lock(end->pair);
-    if (!end->pair->is_broken) {
-        psd_inproc_frames_put(&sender->returned, frame);
+    if (!psd_inproc_hold(end))
+        return;
+    if (psd_box_put(&sender->returned, &frame->boxed) == PSD_BOX_EMPTY)
         psd_inproc_wake(sender);
-    }
-    psd_inproc_pair_unlock(end->pair);
+    psd_inproc_let_go(end);
 }
 
 /* Something has arrived: those that waited for that try again. */
@@ -148,9 +152,7 @@ static void wake_put_off(struct psd_endpoint *endpoint)
         if (!end->is_put_off)
             continue;
         end->is_put_off = false;
-        psd_inproc_pair_lock(end->pair);
         psd_inproc_wake(end);
-        psd_inproc_pair_unlock(end->pair);
     }
     endpoint->put_off = 0;
 }
@@ -161,7 +163,7 @@ static void put_off(struct psd_inproc_end *end)
     end->is_put_off = true;
 }
 
-/* Takes the first incoming frame in. False: there was none, or it has to wait, or all is over. */
+/* Takes the first waiting frame in. False: it has to wait, or all is over. */
 static bool take_in(struct psd_inproc_end *end)
 {
     const struct psd_net_handler *handler = end->endpoint->handler;
@@ -197,28 +199,31 @@ static bool take_in(struct psd_inproc_end *end)
 
 static void hear_frames(struct psd_inproc_end *end)
 {
-    size_t left = count_of(end, &end->incoming);
-
-    while (left > 0 && end->state == PSD_INPROC_OPEN && take_in(end))
-        left--;
+    take_out(end);
+    while (end->waiting && end->state == PSD_INPROC_OPEN && take_in(end))
+        ;
 }
 
-/* The last news of a pair that has broken; else there may be more to hear by now. */
+static bool has_more(const struct psd_inproc_end *end)
+{
+    return !psd_box_is_empty(&end->returned) ||
+           (!end->is_put_off && (end->waiting || !psd_box_is_empty(&end->incoming)));
+}
+
+/* The last news of an end that is shut; else there may be more to hear by now. */
 static void hear_closed(struct psd_inproc_end *end)
 {
     const struct psd_endpoint *endpoint = end->endpoint;
     struct psd_inproc_pair *pair = end->pair;
     char why[PSD_REASON_SIZE];
 
-    psd_inproc_pair_lock(pair);
-    bool is_broken = pair->is_broken;
-    enum psd_reason reason = pair->reason;
-    if (end->returned.count || (end->incoming.count && !end->is_put_off))
-        psd_inproc_wake(end);
-    psd_inproc_pair_unlock(pair);
-    if (!is_broken)
+    if (!is_shut(end)) {
+        if (has_more(end))
+            psd_inproc_wake(end);
         return;
-    psd_inproc_end_leave(end, reason);
+    }
+    enum psd_reason reason = end->reason;
+    psd_inproc_leave(end, reason);
     psd_reason_say(reason, psd_transport_inproc.scheme, pair->address[end == &pair->ends[0]], why,
                    sizeof why);
     endpoint->handler->closed(endpoint->user, &end->conn, why);
@@ -228,9 +233,7 @@ void psd_inproc_hear(void *arg)
 {
     struct psd_inproc_end *end = arg;
 
-    psd_inproc_pair_lock(end->pair);
-    end->is_posted = false;
-    psd_inproc_pair_unlock(end->pair);
+    atomic_store(&end->is_woken, false); /* before we look: what comes later wakes us again */
     if (end->state == PSD_INPROC_ASKED)
         hear_asked(end);
     if (end->state == PSD_INPROC_ASKING)

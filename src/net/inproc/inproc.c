@@ -7,6 +7,7 @@
  * An endpoint belongs to its loop, and so do its ends of connections; what the two sides share is in
  * pair.h, names in registry.h, and what a side hears in hear.c. A connection has one stream. */
 #include "base/alloc.h"
+#include "base/secret.h"
 #include "base/status.h"
 #include "net/inproc/pair.h"
 
@@ -42,6 +43,12 @@ static psd_status find_place(struct psd_endpoint *endpoint, size_t room,
     return status;
 }
 
+static void free_endpoint(struct psd_endpoint *endpoint)
+{
+    psd_secret_destroy(endpoint->key);
+    psd_alloc_free(endpoint);
+}
+
 static psd_status open_endpoint(const struct psd_endpoint_options *options,
                                 struct psd_endpoint **out)
 {
@@ -55,35 +62,27 @@ static psd_status open_endpoint(const struct psd_endpoint_options *options,
     endpoint->loop = options->loop;
     endpoint->handler = options->handler;
     endpoint->user = options->user;
-    endpoint->key.size = options->key_size;
-    if (options->key_size)
-        memcpy(endpoint->key.bytes, options->key, options->key_size);
     psd_list_init(&endpoint->ends);
-    psd_status status = find_place(endpoint, room, options);
+    psd_status status = psd_secret_create(options->key, options->key_size, &endpoint->key);
+    if (status == PSD_OK)
+        status = find_place(endpoint, room, options);
     if (status == PSD_OK)
         *out = endpoint;
     else
-        psd_alloc_free(endpoint);
+        free_endpoint(endpoint);
     return status;
 }
 
-/* Asks whoever has the name; in a moment they hear that, or we hear that there is nobody.
- * PSD_ENOMEM: nobody hears anything. */
-static psd_status ask(struct psd_inproc_pair *pair)
+/* Asks whoever has the name; in a moment they hear that, or we hear that there is nobody. */
+static void ask(struct psd_inproc_pair *pair)
 {
-    psd_inproc_registry_lock(); /* the loop that is found cannot end before we have posted to it */
+    psd_inproc_registry_lock(); /* the loop that is found cannot end before we have woken it */
     const struct psd_endpoint *listener = psd_inproc_find(pair->address[1]);
-    psd_inproc_pair_lock(pair);
-    if (listener) {
-        pair->ends[1].loop = listener->loop;
-        psd_inproc_wake(&pair->ends[1]);
-    } else {
-        psd_inproc_pair_break(pair, PSD_REASON_NOBODY);
-    }
-    bool is_hopeless = pair->is_broken && !pair->ends[0].is_posted;
-    psd_inproc_pair_unlock(pair);
+    pair->ends[1].loop = listener ? listener->loop : NULL;
+    bool is_heard = listener && psd_inproc_wake(&pair->ends[1]);
     psd_inproc_registry_unlock();
-    return is_hopeless ? PSD_ENOMEM : PSD_OK;
+    if (!is_heard)
+        psd_inproc_shut(&pair->ends[0], PSD_REASON_NOBODY);
 }
 
 static psd_status connect_to(struct psd_endpoint *endpoint, const char *address,
@@ -99,12 +98,9 @@ static psd_status connect_to(struct psd_endpoint *endpoint, const char *address,
     end->endpoint = endpoint;
     end->loop = endpoint->loop;
     psd_list_push_back(&endpoint->ends, &end->link);
-    psd_status status = ask(pair);
-    if (status == PSD_OK)
-        *out = &end->conn;
-    else
-        psd_inproc_end_leave(end, PSD_REASON_MEMORY);
-    return status;
+    ask(pair);
+    *out = &end->conn;
+    return PSD_OK;
 }
 
 static void send_frame(struct psd_conn *conn, struct psd_frame *frame)
@@ -114,14 +110,10 @@ static void send_frame(struct psd_conn *conn, struct psd_frame *frame)
     if (end->state == PSD_INPROC_GONE) /* it is being closed: this is its handler */
         return;
     PSD_ON_LOOP(end->endpoint->loop);
-    psd_inproc_pair_lock(end->pair);
-    if (end->pair->is_broken) {
-        psd_inproc_wake(end); /* if it could not hear of that before */
-    } else {
-        psd_inproc_frames_put(&peer->incoming, frame);
-        psd_inproc_wake(peer);
-    }
-    psd_inproc_pair_unlock(end->pair);
+    if (psd_box_put(&peer->incoming, &frame->boxed) != PSD_BOX_EMPTY || !psd_inproc_hold(end))
+        return;
+    psd_inproc_wake(peer);
+    psd_inproc_let_go(end);
 }
 
 static void drop(struct psd_conn *conn)
@@ -131,7 +123,7 @@ static void drop(struct psd_conn *conn)
     if (end->state == PSD_INPROC_GONE) /* it is being closed: this is its handler */
         return;
     PSD_ON_LOOP(end->endpoint->loop);
-    psd_inproc_end_leave(end, PSD_REASON_CLOSED);
+    psd_inproc_leave(end, PSD_REASON_CLOSED);
 }
 
 static void close_endpoint(struct psd_endpoint *endpoint)
@@ -144,7 +136,7 @@ static void close_endpoint(struct psd_endpoint *endpoint)
     psd_inproc_unregister(endpoint);
     while ((link = psd_list_first(&endpoint->ends)))
         drop(&PSD_CONTAINER_OF(link, struct psd_inproc_end, link)->conn);
-    psd_alloc_free(endpoint);
+    free_endpoint(endpoint);
 }
 
 static const char *address(const struct psd_endpoint *endpoint)

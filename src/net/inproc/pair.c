@@ -1,8 +1,25 @@
-/* pair.c - what both sides of a connection share. */
+/* pair.c - what both sides of a connection share, and how one leaves.
+ *
+ *     A: leave                                     B: moves a payload of A's
+ *                                                     grip = HOLDS
+ *        shut B: grip of B |= SHUT                    ...
+ *        B HOLDS: wait ................               let go: was it SHUT? tell A
+ *        all frames are A's again     '<-----------   hold: it is SHUT, no more
+ *
+ * Each end's grip is one number, so B has let go before A looks, or A sees that it has not. */
 #include "net/inproc/pair.h"
 #include "base/alloc.h"
 
 #include <string.h>
+
+static void init_end(struct psd_inproc_end *end, struct psd_inproc_pair *pair)
+{
+    end->conn.transport = &psd_transport_inproc;
+    end->pair = pair;
+    end->note = (struct psd_note){.fn = psd_inproc_hear, .arg = end};
+    psd_list_init(&end->link);
+    sem_init(&end->has_let_go, 0, 0);
+}
 
 psd_status psd_inproc_pair_create(const char *from, const char *to, struct psd_inproc_pair **out)
 {
@@ -15,97 +32,71 @@ psd_status psd_inproc_pair_create(const char *from, const char *to, struct psd_i
     pair->address[1] = pair->address[0] + length[0];
     memcpy(pair->address[0], from, length[0]);
     memcpy(pair->address[1], to, length[1]);
-    for (size_t i = 0; i < 2; i++) {
-        pair->ends[i].conn.transport = &psd_transport_inproc;
-        pair->ends[i].pair = pair;
-        psd_list_init(&pair->ends[i].link);
-    }
-    pthread_mutex_init(&pair->lock, NULL);
-    pthread_cond_init(&pair->moved, NULL);
-    pair->refs = 1;
+    init_end(&pair->ends[0], pair);
+    init_end(&pair->ends[1], pair);
+    atomic_store(&pair->refs, 1);
     *out = pair;
     return PSD_OK;
 }
 
-void psd_inproc_pair_lock(struct psd_inproc_pair *pair)
-{
-    pthread_mutex_lock(&pair->lock);
-}
-
-void psd_inproc_pair_unlock(struct psd_inproc_pair *pair)
-{
-    pthread_mutex_unlock(&pair->lock);
-}
-
 void psd_inproc_pair_release(struct psd_inproc_pair *pair)
 {
-    pthread_mutex_lock(&pair->lock);
-    bool is_last = --pair->refs == 0;
-    pthread_mutex_unlock(&pair->lock);
-    if (!is_last)
+    if (atomic_fetch_sub(&pair->refs, 1) > 1)
         return;
-    pthread_cond_destroy(&pair->moved);
-    pthread_mutex_destroy(&pair->lock);
+    sem_destroy(&pair->ends[0].has_let_go);
+    sem_destroy(&pair->ends[1].has_let_go);
     psd_alloc_free(pair);
 }
 
-void psd_inproc_frames_put(struct psd_inproc_frames *frames, struct psd_frame *frame)
+bool psd_inproc_hold(struct psd_inproc_end *end)
 {
-    frame->next = NULL;
-    if (frames->count++ == 0)
-        frames->first = frame;
-    else
-        frames->last->next = frame;
-    frames->last = frame;
+    if (!(atomic_fetch_add(&end->grip, PSD_INPROC_HOLDS) & PSD_INPROC_SHUT))
+        return true;
+    psd_inproc_let_go(end);
+    return false;
 }
 
-struct psd_frame *psd_inproc_frames_take(struct psd_inproc_frames *frames)
+void psd_inproc_let_go(struct psd_inproc_end *end)
 {
-    struct psd_frame *frame = frames->count ? frames->first : NULL;
+    if (atomic_fetch_sub(&end->grip, PSD_INPROC_HOLDS) & PSD_INPROC_SHUT)
+        sem_post(&end->has_let_go);
+}
 
-    if (frame) {
-        frames->first = frame->next;
-        frames->count--;
+bool psd_inproc_wake(struct psd_inproc_end *end)
+{
+    if (atomic_exchange(&end->is_woken, true))
+        return true;
+    atomic_fetch_add(&end->pair->refs, 1);
+    if (psd_loop_put(end->loop, &end->note) == PSD_OK)
+        return true;
+    psd_inproc_pair_release(end->pair);
+    return false;
+}
+
+void psd_inproc_shut(struct psd_inproc_end *end, enum psd_reason reason)
+{
+    end->reason = reason;
+    atomic_fetch_or(&end->grip, PSD_INPROC_SHUT);
+    psd_inproc_wake(end);
+}
+
+void psd_inproc_part(struct psd_inproc_end *end, enum psd_reason reason)
+{
+    struct psd_inproc_end *peer = psd_inproc_peer(end);
+
+    if (psd_inproc_hold(end)) {
+        psd_inproc_shut(peer, reason);
+        psd_inproc_let_go(end); /* before we wait: the peer may want to leave, too */
     }
-    return frame;
+    while (atomic_fetch_or(&peer->grip, PSD_INPROC_SHUT) & PSD_INPROC_HOLDS) /* so it tells us */
+        sem_wait(&peer->has_let_go);
 }
 
-void psd_inproc_wake(struct psd_inproc_end *end)
-{
-    if (end->is_posted || !end->loop)
-        return;
-    psd_status status = psd_loop_post(end->loop, psd_inproc_hear, end);
-    if (status == PSD_OK) {
-        end->is_posted = true;
-        end->pair->refs++;
-    } else {
-        psd_inproc_pair_break(end->pair,
-                              status == PSD_ENOMEM ? PSD_REASON_MEMORY : PSD_REASON_CLOSED);
-    }
-}
-
-void psd_inproc_pair_break(struct psd_inproc_pair *pair, enum psd_reason reason)
-{
-    if (pair->is_broken)
-        return;
-    pair->is_broken = true;
-    pair->reason = reason;
-    for (size_t i = 0; i < 2; i++) {
-        pair->ends[i].incoming = pair->ends[i].returned = (struct psd_inproc_frames){.count = 0};
-        psd_inproc_wake(&pair->ends[i]);
-    }
-}
-
-void psd_inproc_end_leave(struct psd_inproc_end *end, enum psd_reason reason)
+void psd_inproc_leave(struct psd_inproc_end *end, enum psd_reason reason)
 {
     end->state = PSD_INPROC_GONE;
     end->endpoint->put_off -= end->is_put_off;
     psd_list_remove(&end->link);
-    pthread_mutex_lock(&end->pair->lock);
-    end->loop = NULL;
-    psd_inproc_pair_break(end->pair, reason);
-    while (psd_inproc_peer(end)->is_moving) /* as long as a copy takes; it waits for nobody */
-        pthread_cond_wait(&end->pair->moved, &end->pair->lock);
-    pthread_mutex_unlock(&end->pair->lock);
+    psd_inproc_part(end, reason);
     psd_inproc_pair_release(end->pair);
 }

@@ -9,10 +9,7 @@
 #include "base/list.h"
 #include "net/transport.h"
 
-struct psd_inproc_key {
-    unsigned char bytes[PSD_TRANSPORT_KEY]; /* zero behind the last */
-    size_t size;
-};
+struct psd_secret;
 
 struct psd_endpoint {
     struct psd_list registered;            /* guarded by the registry's lock */
@@ -21,7 +18,7 @@ struct psd_endpoint {
     void *user;                            /* borrowed */
     struct psd_list ends;                  /* of connections that are ours; loop thread only */
     size_t put_off;                        /* of them, waiting for an arrival; loop thread only */
-    struct psd_inproc_key key;
+    struct psd_secret *key;                /* owned; constant */
     char address[];
 };
 

@@ -11,9 +11,9 @@ struct psd_frames {
 
 static inline void psd_frames_put(struct psd_frames *frames, struct psd_frame *frame)
 {
-    frame->next = NULL;
+    frame->boxed.next = NULL;
     if (frames->first)
-        frames->last->next = frame;
+        frames->last->boxed.next = &frame->boxed;
     else
         frames->first = frame;
     frames->last = frame;
@@ -25,7 +25,7 @@ static inline struct psd_frame *psd_frames_take(struct psd_frames *frames)
     struct psd_frame *frame = frames->first;
 
     if (frame)
-        frames->first = frame->next;
+        frames->first = (struct psd_frame *)frame->boxed.next;
     return frame;
 }
 
@@ -35,7 +35,7 @@ static inline void psd_frames_append(struct psd_frames *frames, struct psd_frame
     if (!from->first)
         return;
     if (frames->first)
-        frames->last->next = from->first;
+        frames->last->boxed.next = &from->first->boxed;
     else
         frames->first = from->first;
     frames->last = from->last;

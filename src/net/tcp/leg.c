@@ -8,9 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What a caller has for the handshake, and again for the open; the timeout, if that is shorter. */
-static const uint64_t caller_ns = 2 * PSD_CLOCK_S;
-
 /* A caller has taken too long. */
 static void be_late(void *arg)
 {
@@ -142,8 +139,7 @@ psd_status psd_tcp_leg_shake(struct psd_tcp_leg *leg, int fd)
 
 psd_status psd_tcp_leg_hurry(struct psd_tcp_leg *leg)
 {
-    uint64_t timeout = leg->endpoint->config.timeout_ns;
-    uint64_t when = psd_clock_now() + (timeout < caller_ns ? timeout : caller_ns);
+    uint64_t when = psd_clock_now() + leg->endpoint->config.caller_ns;
 
     return psd_loop_at(leg->endpoint->loop, when, be_late, leg, &leg->timer);
 }

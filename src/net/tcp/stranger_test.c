@@ -1,6 +1,7 @@
 /* stranger_test.c - who comes to the port and is not what is expected there. */
 #include "net/tcp/channel.h"
 #include "net/tcp/opening.h"
+#include "net/tcp/tcp.h"
 #include "net/tcp/wire.h"
 #include "net_tcp.h"
 
@@ -33,7 +34,9 @@ static void wait_for_close(int fd)
     close(fd);
 }
 
-static const struct psd_net_config patient = {.job = 7, .timeout_ns = 20 * PSD_CLOCK_S};
+static const struct psd_net_config patient = {
+    .job = 7, .timeout_ns = 120 * PSD_CLOCK_S, .caller_ns = 120 * PSD_CLOCK_S};
+static const struct psd_net_config fair = {.job = 7, .timeout_ns = 2 * PSD_CLOCK_S};
 static const struct psd_net_config hasty = {.job = 7, .timeout_ns = 300 * PSD_CLOCK_MS};
 
 static void who_says_nothing_is_sent_away(void)
@@ -69,6 +72,28 @@ static void who_sends_garbage_is_sent_away_at_once(void)
     CHECK_TEXT("", seat.diary);
 }
 
+static bool is_in(const struct seat *seat)
+{
+    return seat->connected > 0;
+}
+
+static bool is_answered(const struct seat *seat)
+{
+    return seat->connected || !seat->conn;
+}
+
+/* As members do, it calls again when it was too slow for a hasty one. */
+static void get_in(struct seat *seat, const char *name)
+{
+    struct errand errand = {.seat = seat, .is_true = is_in};
+
+    while (!errand.answer) {
+        connect_to(seat, name);
+        wait_until(seat, is_answered);
+        on_loop(seat->loop, look_now, &errand);
+    }
+}
+
 static void a_crowd_of_strangers_does_not_keep_a_member_out(void)
 {
     struct seat seats[2] = {{.config = &hasty}, {.config = &patient}};
@@ -81,11 +106,10 @@ static void a_crowd_of_strangers_does_not_keep_a_member_out(void)
         if (i % 2)
             CHECK(send(crowd[i], "\x16\x03\x01\x02", 4, 0) == 4);
     }
-    connect_to(&seats[1], "a");
-    wait_for(&seats[1], "connected\n");
+    get_in(&seats[1], "a");
     for (size_t i = 0; i < CROWD; i++)
         wait_for_close(crowd[i]);
-    CHECK(refusals_of(&seats[0]).late == CROWD);
+    CHECK(refusals_of(&seats[0]).late >= CROWD);
     stand_up_all(seats, 2);
 }
 
@@ -176,7 +200,7 @@ static struct psd_trust *new_trust(void)
 
 static void who_says_nothing_after_the_handshake_is_sent_away(void)
 {
-    struct seat seat = {.config = &hasty};
+    struct seat seat = {.config = &fair};
     struct psd_trust *trust = new_trust();
 
     sit(&seat, "a");
@@ -189,7 +213,7 @@ static void who_says_nothing_after_the_handshake_is_sent_away(void)
 
 static void streams_that_never_get_company_are_given_up(void)
 {
-    struct seat seat = {.config = &hasty};
+    struct seat seat = {.config = &fair};
     struct psd_trust *trust = new_trust();
 
     sit(&seat, "a");
@@ -200,6 +224,11 @@ static void streams_that_never_get_company_are_given_up(void)
     stand_up(&seat);
     CHECK_TEXT("", seat.diary);
     psd_trust_destroy(trust);
+}
+
+static bool has_a_connection(const struct seat *seat)
+{
+    return !psd_list_is_empty(&seat->endpoint->conns);
 }
 
 static void strange_openings_are_refused(void)
@@ -217,7 +246,7 @@ static void strange_openings_are_refused(void)
     sit(&seat, "a");
     struct psd_channel *first = call_with_key(&seat, trust);
     say_open(first, 0, 2);
-    psd_clock_sleep_until(psd_clock_now() + 50 * PSD_CLOCK_MS); /* until it is there */
+    wait_until(&seat, has_a_connection);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct psd_channel *channel = call_with_key(&seat, trust);
         fprintf(stderr, "    %s\n", cases[i].why);

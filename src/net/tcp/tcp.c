@@ -30,6 +30,9 @@ static struct psd_net_config with_defaults(struct psd_net_config config)
 {
     if (config.timeout_ns == 0)
         config.timeout_ns = 10 * PSD_CLOCK_S;
+    if (config.caller_ns == 0)
+        config.caller_ns =
+            config.timeout_ns < 2 * PSD_CLOCK_S ? config.timeout_ns : 2 * PSD_CLOCK_S;
     if (config.streams == 0)
         config.streams = config.lanes ? config.lanes : 1;
     return config;

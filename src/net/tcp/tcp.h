@@ -126,7 +126,7 @@ psd_status psd_tcp_leg_watch(struct psd_tcp_leg *leg, int fd, unsigned events,
 /* Begins the handshake on `fd`, which is the leg's from now on, also when it fails. */
 psd_status psd_tcp_leg_shake(struct psd_tcp_leg *leg, int fd);
 
-/* Gives a caller 2 s for what comes next. */
+/* Gives a caller the time of one (config.caller_ns) for what comes next. */
 psd_status psd_tcp_leg_hurry(struct psd_tcp_leg *leg);
 
 /* Makes it the connection's. */
