@@ -16,7 +16,7 @@
  *
  * Every call is safe from any thread, and a process may hold many seats. The first mistake or loss
  * ends the job: from then on every call of every process answers with its sentence, and gradients
- * that were synced stay the library's until close.
+ * that were synced, and the data of a call that it broke off, stay the library's until close.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef POSEIDON_COMM_H
 #define POSEIDON_COMM_H
@@ -65,8 +65,8 @@ struct psd_comm_update {
     unsigned iter_size; /* passes that a gradient is the sum of; 0: 1 */
 };
 
-/* What a seat is opened with. All but address, streams, lanes, rank, hosted, batch, bandwidth, latency,
- * timeout_ms, threads, warn and context is the same for all processes. */
+/* What a seat is opened with. All but address, streams, lanes, rank, hosted, batch, batches, bandwidth,
+ * latency, timeout_ms, threads, warn and context is the same for all processes. */
 struct psd_comm_options {
     /* Where rank 0 is found: "tcp://host:port", or, among threads of one process, "inproc://name";
      * copied. */
@@ -95,6 +95,7 @@ struct psd_comm_options {
     unsigned n_hosted;
 
     size_t batch; /* samples that each hosted worker's factors have in an iteration; 0: 1 */
+    const size_t *batches; /* [n_hosted], where they differ; copied; NULL: `batch` for each */
     enum psd_comm_mode mode;
     struct psd_comm_update update; /* for PSD_COMM_UPDATE */
 
@@ -127,6 +128,11 @@ struct psd_comm_param {
 
     float rate, decay; /* multipliers of rate and weight decay; 0: 1, and a negative number: 0 */
     bool factors;      /* an inner product's weight, which can be synced by its factors */
+
+    /* Not learned but measured (a running mean): what is synced are values, each worker's in memory of
+     * its own, and the mean of those of all workers is everybody's next value. No rule, rate, decay or
+     * clipping; dense. Update mode only. */
+    bool averaged;
 
     /* For the bias of such a weight: 1 + the weight's id. When the weight is factored the bias comes
      * from its u and has no sync of its own; it is waited for as any other. */
@@ -178,6 +184,19 @@ PSD_API psd_status psd_comm_sync_factors(struct psd_comm *comm, int id, unsigned
 /* Returns when value holds the result of the latest sync of `id`, by all workers of the job. */
 PSD_API psd_status psd_comm_wait(struct psd_comm *comm, int id);
 
+/* How many numbers beside each value the rule keeps (SGD has one, Adam two); 0 in sum mode. */
+PSD_API unsigned psd_comm_states(const struct psd_comm *comm);
+
+/* Collects kind `kind` of what the rule keeps of `id`, [rows][cols], on the process of logical worker 0;
+ * the others may pass NULL. A collective as those below, between the last wait of an iteration and the
+ * next begin. An averaged parameter has none: zeros. */
+PSD_API psd_status psd_comm_save_state(struct psd_comm *comm, int id, unsigned kind, float *data);
+
+/* Gives it back before the first begin, after start; every process gives the same, of which it takes
+ * what it keeps. Never given: zeros. */
+PSD_API psd_status psd_comm_load_state(struct psd_comm *comm, int id, unsigned kind,
+                                       const float *data);
+
 enum { PSD_COMM_REDUCE_MOST = 4096 }; /* floats of each worker in a small all-reduce */
 
 /* Adds `count` numbers of every logical worker of the job along the fixed tree. `data` is
@@ -191,6 +210,10 @@ PSD_API psd_status psd_comm_barrier(struct psd_comm *comm);
 /* Gives `data` what it is on the process of logical worker 0. That one waits until the others call only
  * where there is more than 1 MB, or where it is 16 broadcasts ahead. */
 PSD_API psd_status psd_comm_broadcast(struct psd_comm *comm, void *data, size_t bytes);
+
+/* Ends the job for all processes, whose calls answer with PSD_EPEER and this sentence, after "rank 2: ".
+ * For what a process cannot go on after: it says so here before it closes its seat. */
+PSD_API void psd_comm_end(struct psd_comm *comm, const char *sentence);
 
 /* The plan as text for people, with its reasons; borrowed until close, "" before start. */
 PSD_API const char *psd_comm_plan(const struct psd_comm *comm);

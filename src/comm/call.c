@@ -1,4 +1,4 @@
-/* call.c - asks the loop, and knows how the job has ended. */
+/* call.c - asks the loop, waits with all others, and knows how the job has ended. */
 #include "comm/call.h"
 #include "base/clock.h"
 #include "base/status.h"
@@ -22,8 +22,14 @@ static void look(void *arg)
         atomic_store(&comm->told, true);
 }
 
-/* Waits until the others know, within reason. Not on the loop, which tells them. */
-static void wait_until_told(struct psd_comm *comm)
+void psd_call_surely(struct psd_comm *comm, void (*fn)(void *arg), void *arg)
+{
+    while (psd_loop_call(comm->loop, fn, arg) == PSD_ENOMEM)
+        psd_clock_sleep_until(psd_clock_now() + PSD_CLOCK_MS);
+}
+
+/* The loop is the one that tells them. */
+void psd_call_tell(struct psd_comm *comm)
 {
     uint64_t deadline_ns = psd_clock_now() + telling_ns;
 
@@ -37,7 +43,7 @@ psd_status psd_call_end(struct psd_comm *comm)
 {
     if (!atomic_load(&comm->told) && !psd_loop_is_current(comm->loop)) {
         pthread_mutex_unlock(&comm->lock);
-        wait_until_told(comm);
+        psd_call_tell(comm);
         pthread_mutex_lock(&comm->lock);
     }
     return psd_fail(comm->status, "%s", comm->sentence ? comm->sentence : "the job has ended");
@@ -101,4 +107,62 @@ bool psd_call_wait(struct psd_comm *comm, uint64_t deadline_ns)
 
     pthread_cond_timedwait(&comm->changed, &comm->lock, &until);
     return psd_clock_now() < deadline_ns;
+}
+
+static void run_overdue(struct psd_call *call)
+{
+    psd_node_overdue(call->comm->node, PSD_NODE_ALL);
+}
+
+/* One thread at a time. False: another is in such a call. */
+static bool enter(struct psd_comm *comm)
+{
+    pthread_mutex_lock(&comm->lock);
+    bool busy = comm->collecting;
+    comm->collecting = true;
+    pthread_mutex_unlock(&comm->lock);
+    return !busy;
+}
+
+static void leave(struct psd_comm *comm)
+{
+    pthread_mutex_lock(&comm->lock);
+    comm->collecting = false;
+    pthread_mutex_unlock(&comm->lock);
+}
+
+/* Waits for the result, and says who is missing each time that takes too long. */
+static psd_status wait_for_all(struct psd_call *call)
+{
+    struct psd_comm *comm = call->comm;
+    uint64_t deadline_ns = psd_call_deadline(comm);
+    psd_status status = PSD_OK;
+
+    pthread_mutex_lock(&comm->lock);
+    while (comm->collecting && comm->status == PSD_OK && status == PSD_OK) {
+        if (psd_call_wait(comm, deadline_ns))
+            continue;
+        pthread_mutex_unlock(&comm->lock);
+        status = psd_call_ask(run_overdue, call);
+        deadline_ns = psd_call_deadline(comm);
+        pthread_mutex_lock(&comm->lock);
+    }
+    if (comm->collecting && comm->status != PSD_OK)
+        status = psd_call_end(comm);
+    comm->collecting = false;
+    pthread_mutex_unlock(&comm->lock);
+    return status;
+}
+
+psd_status psd_call_collect(void (*fn)(struct psd_call *call), struct psd_call *call)
+{
+    PSD_TRY(psd_call_check_started(call->comm));
+    if (!enter(call->comm))
+        return psd_fail(PSD_EINVAL,
+                        "another thread is in a reduce, barrier, broadcast or save of state");
+    psd_status status = psd_call_ask(fn, call);
+    if (status == PSD_OK)
+        return wait_for_all(call);
+    leave(call->comm);
+    return status;
 }

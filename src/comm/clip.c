@@ -41,6 +41,8 @@ static size_t numbers_of(const struct psd_node *node, size_t param, unsigned ran
     const struct psd_layout_param *at = &layout->params[param];
     size_t count = 0;
 
+    if (node->job->params[param].averaged)
+        return 0;
     if (psd_job_is_factored(node->job, param))
         return tiles_of(rows_of(node, psd_job_leader(node->job, param), rank));
     for (size_t part = at->first_part; part < at->first_part + at->pieces; part++) {
@@ -50,13 +52,13 @@ static size_t numbers_of(const struct psd_node *node, size_t param, unsigned ran
     return count;
 }
 
-/* Whether the part has a work of its own here: it is dense and ours. */
+/* Whether the part has a work of its own here: it is ours, dense, and a gradient. */
 static bool is_owned(const struct psd_node *node, size_t part)
 {
     const struct psd_part *p = &node->layout->parts[part];
 
     return node->layout->pieces[p->piece].server == node->rank &&
-           !psd_job_is_factored(node->job, p->param);
+           !psd_job_is_factored(node->job, p->param) && !node->job->params[p->param].averaged;
 }
 
 static size_t owned_parts(const struct psd_node *node)
@@ -239,6 +241,8 @@ static double add_squares(struct psd_node *node, size_t param)
     size_t *taken = node->clip.taken;
     double total = 0;
 
+    if (node->job->params[param].averaged)
+        return 0;
     if (psd_job_is_factored(node->job, param)) {
         for (unsigned rank = 0; rank < node->job->ranks; rank++) {
             for (size_t n = numbers_of(node, param, rank); n > 0; n--)
@@ -347,13 +351,20 @@ bool psd_clip_lets(struct psd_node *node, struct psd_exchange *exchange)
     return false;
 }
 
+/* Whether all gradients are synced; what is averaged may be so later. */
+static bool is_synced(const struct psd_node *node)
+{
+    for (size_t i = 0; i < node->job->n_params; i++) {
+        if (!node->job->params[i].averaged && !psd_syncer_is_synced(node, i))
+            return false;
+    }
+    return true;
+}
+
 /* Whether our part in the next decision is done: all is synced, and our numbers are given. */
 static bool is_waiting(const struct psd_node *node)
 {
-    bool synced =
-        node->iteration != node->clip.next || psd_syncer_unsynced(node) == node->job->n_params;
-
-    return synced && node->clip.left == 0;
+    return node->clip.left == 0 && (node->iteration != node->clip.next || is_synced(node));
 }
 
 static bool may_come(const struct psd_node *node, const struct psd_message *message)

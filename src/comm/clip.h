@@ -6,8 +6,9 @@
  *
  * A dense parameter gives a number for each block of 4096 values, a factored one for each tile of
  * rows of its product and of its bias (from the Gram matrices: the product is not built for it). Rank
- * 0 adds them parameter by parameter, so the norm has the same bits whoever owns what. Part of the
- * node; does nothing where no limit is set. */
+ * 0 adds them parameter by parameter, so the norm has the same bits whoever owns what. What is averaged
+ * is no gradient: it gives no number and waits for none. Part of the node; does nothing where no limit
+ * is set. */
 #ifndef PSD_COMM_CLIP_H
 #define PSD_COMM_CLIP_H
 

@@ -176,21 +176,30 @@ static psd_status give(struct psd_node *node, uint64_t number, const void *data,
     return PSD_OK;
 }
 
-psd_status psd_node_collect(struct psd_node *node, enum psd_collective kind, void *data,
-                            size_t bytes)
+psd_status psd_collect_begin(struct psd_node *node, enum psd_collective kind)
 {
     struct psd_collects *collects = &node->collects;
 
     if (node->ended)
         return psd_fail(PSD_EPEER, "the job has ended");
     if (collects->waiting)
-        return psd_fail(PSD_EINVAL, "another thread is in a reduce, barrier or broadcast");
-    uint64_t number = collects->next[kind]++;
+        return psd_fail(PSD_EINVAL,
+                        "another thread is in a reduce, barrier, broadcast or save of state");
+    collects->next[kind]++;
     collects->waiting = true;
     collects->kind = kind;
+    return psd_leave_check_collect(node);
+}
+
+psd_status psd_node_collect(struct psd_node *node, enum psd_collective kind, void *data,
+                            size_t bytes)
+{
+    struct psd_collects *collects = &node->collects;
+    uint64_t number = collects->next[kind];
+
+    PSD_TRY(psd_collect_begin(node, kind));
     collects->data = data;
     collects->bytes = bytes;
-    PSD_TRY(psd_leave_check_collect(node));
     psd_shared_flush(node);
     psd_status status = kind == PSD_COLLECTIVE_SUM ? give(node, number, data, bytes)
                                                    : psd_collect_copy(node, number);
@@ -276,7 +285,9 @@ static unsigned missing_rank(const struct psd_node *node)
 
 void psd_collect_overdue(const struct psd_node *node, char *sentence, size_t size)
 {
-    if (node->collects.kind == PSD_COLLECTIVE_COPY)
+    if (node->collects.kind == PSD_COLLECTIVE_STATE)
+        psd_state_overdue(node, sentence, size);
+    else if (node->collects.kind == PSD_COLLECTIVE_COPY)
         psd_collect_overdue_copy(node, sentence, size);
     else if (node->rank != 0)
         snprintf(sentence, size, "rank %u waits in a reduce or barrier for all others", node->rank);

@@ -30,8 +30,8 @@ struct psd_gathering {
 struct psd_early; /* a copy that came before its call */
 
 struct psd_collects {
-    uint64_t next[2]; /* number of the next sum, and of the next copy */
-    bool waiting;     /* a call is under way: */
+    uint64_t next[PSD_COLLECTIVES]; /* number of the next of each kind */
+    bool waiting;                   /* a call is under way: */
     enum psd_collective kind;
     bool is_coming;   /* its result is on its way into `data` */
     void *data;       /* borrowed until collected */
@@ -59,6 +59,9 @@ void psd_collect_arrived(struct psd_node *node, const struct psd_message *messag
 
 /* A message of ours has been sent: a copy ends when all have it. */
 void psd_collect_sent(struct psd_node *node, const struct psd_message *message);
+
+/* A call begins. PSD_EPEER: it cannot end, as the job has; else nothing has changed. */
+psd_status psd_collect_begin(struct psd_node *node, enum psd_collective kind);
 
 /* The call under way has its result. */
 void psd_collect_done(struct psd_node *node);

@@ -520,7 +520,7 @@ static void collectives_are_made_one_at_a_time(void)
 
     reduce(test, data, 2);
     CHECK_STATUS(PSD_EINVAL, psd_node_collect(test->node, PSD_COLLECTIVE_SUM, NULL, 0));
-    CHECK_TEXT("another thread is in a reduce, barrier or broadcast", psd_error());
+    CHECK_TEXT("another thread is in a reduce, barrier, broadcast or save of state", psd_error());
     node_hears(test, give_of(1, 2, 0), 1);
     node_hears(test, give_of(2, 2, 0), 1);
     node_settle(test);

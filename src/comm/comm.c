@@ -156,6 +156,10 @@ psd_status psd_comm_sync(struct psd_comm *comm, int id, unsigned worker, float *
     uint64_t iteration = atomic_load(&comm->iteration);
     if (!grad)
         return psd_fail(PSD_EINVAL, "the gradient of %s is NULL", comm->job->params[id].name);
+    if (comm->job->params[id].averaged && grad == comm->values[id])
+        return psd_fail(PSD_EINVAL,
+                        "%s is synced in the memory of its value; let each worker have a copy",
+                        comm->job->params[id].name);
     if (psd_job_is_factored(comm->job, (size_t)id))
         return make_mistake(request, grad, 0);
     PSD_TRY(claim(request, iteration, &before));
@@ -206,6 +210,7 @@ static psd_status wait_for_value(struct psd_call *call)
     psd_status status = PSD_OK;
 
     pthread_mutex_lock(&comm->lock);
+    atomic_fetch_add(&comm->sleepers, 1);
     while (atomic_load(&comm->due[call->param]) && comm->status == PSD_OK && status == PSD_OK) {
         if (psd_call_wait(comm, deadline_ns))
             continue;
@@ -214,6 +219,7 @@ static psd_status wait_for_value(struct psd_call *call)
         deadline_ns = psd_call_deadline(comm);
         pthread_mutex_lock(&comm->lock);
     }
+    atomic_fetch_sub(&comm->sleepers, 1);
     if (comm->status != PSD_OK)
         status = psd_call_end(comm);
     pthread_mutex_unlock(&comm->lock);

@@ -82,6 +82,48 @@ static void clipping_gives_the_same_bits_on_any_number_of_seats(void)
     free(alone);
 }
 
+/* Those that share a piece, one that is cut, and one that is neither, beside every rule. */
+static void what_is_averaged_equals_one_loop_on_any_number_of_seats(void)
+{
+    static const unsigned ranks[] = {1, 2, 3, 5, 8};
+    static const struct {
+        const char *rule;
+        unsigned workers, averaged;
+    } cases[] = {{"Adam", 8, 0x43}, {"SGD", 8, 0xc7}, {"AdaDelta", 8, 0x84}, {"Nesterov", 7, 0x46}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct crew_case c = {.workers = cases[i].workers,
+                              .rule = cases[i].rule,
+                              .averaged = cases[i].averaged,
+                              .forms = CREW_MIXED};
+        float *alone = crew_train_alone(&c);
+        for (size_t k = 0; k < sizeof ranks / sizeof *ranks; k++) {
+            c.ranks = ranks[k] < c.workers ? ranks[k] : c.workers;
+            check_equal(&c, alone);
+        }
+        free(alone);
+    }
+}
+
+static void what_is_averaged_beside_clipping_has_the_same_bits(void)
+{
+    struct crew_case c = {
+        .ranks = 1, .workers = 8, .forms = CREW_MIXED, .clip = 1.5f, .averaged = 0xc5};
+    float *alone = crew_train(&c);
+    c.clip = 0;
+    float *unclipped = crew_train(&c);
+
+    CHECK(!crew_same(unclipped, alone));
+    for (size_t i = 0; i < CREW_PARAMS; i++) /* no norm changes a mean, */
+        CHECK(crew_is_averaged(&c, i) ==
+              crew_equal(alone + crew_first(i), unclipped + crew_first(i), crew_count(i)));
+    c.clip = 1.5f;
+    for (c.ranks = 2; c.ranks <= 8; c.ranks += 3) /* and nobody's place does */
+        check_equal(&c, alone);
+    free(unclipped);
+    free(alone);
+}
+
 static void workers_of_one_seat_may_sync_from_threads_of_their_own(void)
 {
     struct crew_case c = {.ranks = 2, .workers = 8, .rule = "Nesterov", .forms = CREW_MIXED};
@@ -114,6 +156,10 @@ static void check_ground(enum crew_ground ground)
             check_equal(&c, alone);
     }
     free(alone);
+    c = (struct crew_case){.workers = 8, .ranks = 3, .averaged = 0xc7};
+    alone = crew_train_alone(&c);
+    check_equal(&c, alone);
+    free(alone);
     c = (struct crew_case){.workers = 8, .ranks = 3, .mode = PSD_COMM_SUM, .in_place = true};
     alone = crew_train_alone(&c);
     check_equal(&c, alone);
@@ -141,6 +187,8 @@ int main(int argc, char **argv)
     RUN(sum_mode_and_then_the_rule_equals_update_mode)
     RUN(any_number_of_seats_gives_the_bits_of_one)
     RUN(clipping_gives_the_same_bits_on_any_number_of_seats)
+    RUN(what_is_averaged_equals_one_loop_on_any_number_of_seats)
+    RUN(what_is_averaged_beside_clipping_has_the_same_bits)
     RUN(workers_of_one_seat_may_sync_from_threads_of_their_own)
     RUN(sockets_give_the_same_bits_encrypted)
     RUN(sockets_give_the_same_bits_in_clear)

@@ -9,21 +9,16 @@
 
 static const uint64_t last_words_ns = PSD_CLOCK_S; /* for them to get out when the job has ended */
 
-/* The loop must hear this, and has memory for it sooner or later. */
-static void call_surely(struct psd_comm *comm, void (*fn)(void *arg), void *arg)
-{
-    while (psd_loop_call(comm->loop, fn, arg) == PSD_ENOMEM)
-        psd_clock_sleep_until(psd_clock_now() + PSD_CLOCK_MS);
-}
-
 /* Others may need what this seat still has to sum: its own values come when that is done. */
 static void wait_for_values(struct psd_comm *comm)
 {
     uint64_t deadline_ns = psd_call_deadline(comm);
 
     pthread_mutex_lock(&comm->lock);
+    atomic_fetch_add(&comm->sleepers, 1);
     while (psd_seat_is_due(comm) && comm->status == PSD_OK && psd_call_wait(comm, deadline_ns))
         ;
+    atomic_fetch_sub(&comm->sleepers, 1);
     pthread_mutex_unlock(&comm->lock);
 }
 
@@ -80,10 +75,10 @@ static void wait_until_heard(struct psd_comm *comm)
     uint64_t began_ns = psd_clock_now();
     struct look last = {.comm = comm};
 
-    call_surely(comm, look, &last);
+    psd_call_surely(comm, look, &last);
     while (last.busy && psd_clock_now() < last_moment(comm, began_ns)) {
         psd_clock_sleep_until(psd_clock_now() + PSD_CLOCK_MS / 2);
-        call_surely(comm, look, &last);
+        psd_call_surely(comm, look, &last);
     }
 }
 
@@ -95,7 +90,7 @@ static void free_all(struct psd_comm *comm)
     void *owned[] = {comm->offers,   comm->has_offered, comm->members, comm->coordinator,
                      comm->named,    comm->address,     comm->plan,    comm->values,
                      comm->requests, comm->hosted,      comm->urgency, comm->due,
-                     comm->order,    comm->sentence};
+                     comm->order,    comm->sentence,    comm->batches};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         psd_alloc_free(owned[i]);
     pthread_cond_destroy(&comm->changed);
@@ -107,9 +102,9 @@ static void free_all(struct psd_comm *comm)
 static void stop_threads(struct psd_comm *comm)
 {
     wait_for_values(comm);
-    call_surely(comm, say_goodbye, comm);
+    psd_call_surely(comm, say_goodbye, comm);
     wait_until_heard(comm);
-    call_surely(comm, psd_seat_leave, comm);
+    psd_call_surely(comm, psd_seat_leave, comm);
     psd_loop_stop(comm->loop);
 }
 

@@ -1,5 +1,6 @@
 /* comm_collect_test.c - reduce, barrier and broadcast among threads of one process. */
 #include "base/clock.h"
+#include "base/status.h"
 #include "crew.h"
 
 enum { RANKS = 3, WORKERS = 7, ROUNDS = 40 };
@@ -10,12 +11,21 @@ struct table {
     const unsigned *hosted[RANKS]; /* NULL: dealt out */
     unsigned n_hosted[RANKS];
     float expected[ROUNDS][5];
+    uint64_t timeout_ms; /* of rank 0, which warns; 0: long */
     atomic_int here, warned;
+    atomic_bool failed;
     char warning[256];
 };
 
-static struct psd_comm *sit_down(struct table *table, unsigned rank, uint64_t timeout_ms,
-                                 void (*warn)(void *, const char *))
+static void note_warning(void *context, const char *sentence)
+{
+    struct table *table = context;
+
+    if (atomic_fetch_add(&table->warned, 1) == 0)
+        snprintf(table->warning, sizeof table->warning, "%s", sentence);
+}
+
+static psd_status try_to_sit_down(struct table *table, unsigned rank, struct psd_comm **comm)
 {
     static float unused[RANKS][4];
     struct psd_comm_options options =
@@ -25,16 +35,22 @@ static struct psd_comm *sit_down(struct table *table, unsigned rank, uint64_t ti
                                                 .workers = WORKERS,
                                                 .hosted = table->hosted[rank],
                                                 .n_hosted = table->n_hosted[rank],
-                                                .timeout_ms = timeout_ms,
-                                                .warn = warn,
+                                                .timeout_ms = rank ? 0 : table->timeout_ms,
+                                                .warn = rank ? NULL : note_warning,
                                                 .context = table});
     struct psd_comm_param param = {.name = "p", .rows = 1, .cols = 4, .value = unused[rank]};
-    struct psd_comm *comm = NULL;
     int id = -1;
 
-    CHECK_OK(psd_comm_open(&options, &comm));
-    CHECK_OK(psd_comm_add(comm, &param, &id));
-    CHECK_OK(psd_comm_start(comm));
+    PSD_TRY(psd_comm_open(&options, comm));
+    PSD_TRY(psd_comm_add(*comm, &param, &id));
+    return psd_comm_start(*comm);
+}
+
+static struct psd_comm *sit_down(struct table *table, unsigned rank)
+{
+    struct psd_comm *comm = NULL;
+
+    CHECK_OK(try_to_sit_down(table, rank, &comm));
     return comm;
 }
 
@@ -46,7 +62,7 @@ static void numbers_of(unsigned round, unsigned worker, float out[5])
 static void reduce_all(void *arg, unsigned rank)
 {
     struct table *table = arg;
-    struct psd_comm *comm = sit_down(table, rank, 0, NULL);
+    struct psd_comm *comm = sit_down(table, rank);
     float data[WORKERS][5];
     unsigned count = 0;
     const unsigned *hosted = psd_comm_hosted(comm, &count);
@@ -80,7 +96,7 @@ static void a_reduce_adds_along_the_tree_on_any_number_of_seats(void)
 static void meet(void *arg, unsigned rank)
 {
     struct table *table = arg;
-    struct psd_comm *comm = sit_down(table, rank, 0, NULL);
+    struct psd_comm *comm = sit_down(table, rank);
 
     for (int round = 1; round <= ROUNDS; round++) {
         atomic_fetch_add(&table->here, 1);
@@ -102,7 +118,7 @@ static void nobody_leaves_a_barrier_before_all_are_there(void)
 static void copy_all(void *arg, unsigned rank)
 {
     struct table *table = arg;
-    struct psd_comm *comm = sit_down(table, rank, 0, NULL);
+    struct psd_comm *comm = sit_down(table, rank);
     unsigned count = 0;
     bool gives = psd_comm_hosted(comm, &count)[0] == 0;
     unsigned char *data = calloc(ROUNDS, 1000), *expected = calloc(1, 1000);
@@ -140,39 +156,45 @@ static void a_broadcast_gives_all_what_the_host_of_worker_0_has(void)
     crew_each(RANKS, copy_all, &table);
 }
 
-static void note_warning(void *context, const char *sentence)
-{
-    struct table *table = context;
-
-    if (atomic_fetch_add(&table->warned, 1) == 0)
-        snprintf(table->warning, sizeof table->warning, "%s", sentence);
-}
-
+/* Rank 1 comes when rank 0 has warned, or has been too slow for its own time. */
 static void come_late(void *arg, unsigned rank)
 {
     struct table *table = arg;
-    struct psd_comm *comm = sit_down(table, rank, 500, rank == 0 ? note_warning : NULL);
+    struct psd_comm *comm = NULL;
+    psd_status status = try_to_sit_down(table, rank, &comm);
 
-    while (rank == 1 && atomic_load(&table->warned) == 0)
+    while (rank == 1 && status == PSD_OK && !atomic_load(&table->warned) &&
+           !atomic_load(&table->failed))
         psd_clock_sleep_until(psd_clock_now() + PSD_CLOCK_MS);
-    CHECK_OK(psd_comm_barrier(comm));
+    if (status == PSD_OK)
+        status = psd_comm_barrier(comm);
+    if (status != PSD_OK)
+        atomic_store(&table->failed, true);
     psd_comm_close(comm);
+}
+
+static bool warn_of_a_barrier(uint64_t timeout_ms)
+{
+    struct table table = {.ranks = 2, .timeout_ms = timeout_ms};
+
+    crew_name(table.name);
+    crew_each(2, come_late, &table);
+    if (atomic_load(&table.failed) || strstr(table.warning, "psd_comm_start"))
+        return false;
+    CHECK_TEXT("rank 0 waits in a reduce or barrier: rank 1 is not there", table.warning);
+    return true;
 }
 
 static void a_long_barrier_says_who_is_missing(void)
 {
-    struct table table = {.ranks = 2};
-
-    crew_name(table.name);
-    crew_each(2, come_late, &table);
-    CHECK_TEXT("rank 0 waits in a reduce or barrier: rank 1 is not there", table.warning);
+    crew_be_patient(500, warn_of_a_barrier);
 }
 
 static void strange_calls_are_refused(void)
 {
     struct table table = {.ranks = 1};
     crew_name(table.name);
-    struct psd_comm *comm = sit_down(&table, 0, 0, NULL);
+    struct psd_comm *comm = sit_down(&table, 0);
     static float data[WORKERS][PSD_COMM_REDUCE_MOST];
 
     CHECK_STATUS(PSD_EINVAL, psd_comm_reduce(comm, data[0], 0));

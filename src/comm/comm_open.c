@@ -25,6 +25,9 @@ static psd_status check_options(const struct psd_comm_options *options)
                         workers, ranks);
     if (options->hosted && options->n_hosted == 0)
         return psd_fail(PSD_EINVAL, "rank %u names no worker that it hosts", options->rank);
+    if (options->batches && options->n_hosted == 0)
+        return psd_fail(PSD_EINVAL, "rank %u gives batches of no worker: say in n_hosted how many",
+                        options->rank);
     if (options->key_size > PSD_TRANSPORT_KEY || (options->key_size && !options->key))
         return psd_fail(PSD_EINVAL, "a key of %zu bytes: it has 1 to %d", options->key_size,
                         PSD_TRANSPORT_KEY);
@@ -49,6 +52,21 @@ static psd_status copy_address(struct psd_comm *comm, const struct psd_comm_opti
     return comm->address ? PSD_OK : PSD_ENOMEM;
 }
 
+static psd_status copy_workers(struct psd_comm *comm, const struct psd_comm_options *options)
+{
+    if (options->hosted) {
+        comm->named = psd_alloc_copy(options->hosted, options->n_hosted * sizeof *comm->named);
+        if (!comm->named)
+            return PSD_ENOMEM;
+    }
+    if (options->batches) {
+        comm->batches = psd_alloc_copy(options->batches, options->n_hosted * sizeof *comm->batches);
+        if (!comm->batches)
+            return PSD_ENOMEM;
+    }
+    return PSD_OK;
+}
+
 static psd_status copy_options(struct psd_comm *comm, const struct psd_comm_options *options)
 {
     comm->options = *options;
@@ -60,15 +78,14 @@ static psd_status copy_options(struct psd_comm *comm, const struct psd_comm_opti
     if (!comm->transport)
         return PSD_ECONFIG;
     PSD_TRY(copy_address(comm, options));
-    if (options->hosted)
-        comm->named = psd_alloc_copy(options->hosted, options->n_hosted * sizeof *comm->named);
-    return comm->named || !options->hosted ? PSD_OK : PSD_ENOMEM;
+    return copy_workers(comm, options);
 }
 
 static void fill_in(struct psd_comm_options *options, const struct psd_comm *comm)
 {
     options->coordinator = comm->coordinator;
     options->hosted = comm->named;
+    options->batches = comm->batches;
     if (options->timeout_ms == 0)
         options->timeout_ms = default_timeout_ms;
 }

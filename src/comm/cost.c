@@ -30,15 +30,18 @@ psd_status psd_cost_init(const struct psd_job *job, const struct psd_workload *w
 struct matrix {
     double rows, cols; /* of the values */
     double u, v;       /* floats of the factors of one sample */
+    double states;     /* floats that the rule keeps for each value */
 };
 
-static struct matrix matrix_of(const struct psd_job_param *param)
+static struct matrix matrix_of(const struct psd_cost_basis *basis,
+                               const struct psd_job_param *param)
 {
     double rows = (double)param->rows, cols = (double)param->cols;
+    double states = param->averaged ? 0 : basis->states;
 
     if (param->bias_of >= 0)
-        return (struct matrix){.rows = rows * cols, .cols = 1};
-    return (struct matrix){rows, cols, rows, cols};
+        return (struct matrix){.rows = rows * cols, .cols = 1, .states = states};
+    return (struct matrix){rows, cols, rows, cols, states};
 }
 
 /* Operations of a product over all samples that exceed the one over a rank's own, for `rows` of the
@@ -60,7 +63,7 @@ static double held_floats(const struct psd_cost_basis *basis, const struct matri
 {
     double u = matrix->u > 0 ? rows : 0;
 
-    return (double)basis->hosting.samples * (u + matrix->v) + basis->states * rows * matrix->cols;
+    return (double)basis->hosting.samples * (u + matrix->v) + matrix->states * rows * matrix->cols;
 }
 
 static void servers(const struct psd_cost_basis *basis, const struct matrix *matrix,
@@ -77,7 +80,7 @@ static void servers(const struct psd_cost_basis *basis, const struct matrix *mat
     cost->down = cost->push_down + FLOAT * (count - share);
     cost->hop_s = FLOAT * (ranks - 1) * (uncut - share) / basis->network.bandwidth;
     cost->host_s = basis->sum_s * (local + (hosting->inputs - 1) * share);
-    cost->memory = (size_t)(FLOAT * share * (hosting->slots + basis->states));
+    cost->memory = (size_t)(FLOAT * share * (hosting->slots + matrix->states));
 }
 
 static void broadcast(const struct psd_cost_basis *basis, const struct matrix *matrix,
@@ -158,7 +161,7 @@ struct psd_route_cost psd_cost_of(const struct psd_cost_basis *basis, size_t par
 {
     const struct psd_job_param *one = &basis->job->params[param];
     struct psd_route_cost cost = {.possible = possible(basis->job, param, route)};
-    struct matrix matrix = matrix_of(one);
+    struct matrix matrix = matrix_of(basis, one);
 
     if (route != PSD_ROUTE_SERVERS && !one->factors && one->bias_of < 0)
         return cost;

@@ -248,6 +248,17 @@ static void memory_is_for_sums_factors_and_state(void)
     close_lab(&lab);
 }
 
+static void nothing_is_kept_for_what_is_averaged(void)
+{
+    struct lab lab = new_lab(M, N, 4, 4, &(struct psd_comm_update){.rule = "Adam"});
+    size_t learned = psd_cost_of(&lab.basis, 0, PSD_ROUTE_SERVERS).memory;
+
+    lab.job->params[0].averaged = true;
+    CHECK(psd_cost_of(&lab.basis, 0, PSD_ROUTE_SERVERS).memory ==
+          learned - 2 * M * N / 4 * sizeof(float));
+    close_lab(&lab);
+}
+
 static void the_norm_of_a_factored_gradient_takes_device_time(void)
 {
     const struct psd_comm_update clipped = {.clip = 1};
@@ -279,5 +290,6 @@ int main(int argc, char **argv)
     RUN(alone_a_route_takes_as_long_as_its_longest_part_and_its_hops)
     RUN(without_a_workload_arithmetic_takes_no_time)
     RUN(memory_is_for_sums_factors_and_state)
+    RUN(nothing_is_kept_for_what_is_averaged)
     RUN(the_norm_of_a_factored_gradient_takes_device_time)
 }

@@ -30,9 +30,8 @@ static psd_status init_scratch(struct psd_exchange *exchange)
 static psd_status init_states(struct psd_exchange *exchange)
 {
     struct psd_node *node = exchange->node;
-    unsigned states = node->job->mode == PSD_COMM_UPDATE ? node->job->rule->states : 0;
 
-    for (unsigned i = 0; i < states; i++) {
+    for (unsigned i = 0; i < psd_job_states(node->job); i++) {
         PSD_TRY(psd_node_floats(node,
                                 psd_exchange_rows(exchange) * psd_exchange_weight(exchange)->cols,
                                 &exchange->states[i]));

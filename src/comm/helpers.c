@@ -3,8 +3,8 @@
  *     loop    order ---> [ box ] ---> helper 0 ---.
  *               '------> [ box ] ---> helper 1 ---+---> [ box ] ---> loop: done
  *
- * A box is a list of works through themselves. Who puts one in exchanges the newest; who takes, takes
- * all. So each helper has its own, and the loop gives a work to the one that has the least to do. */
+ * Who takes from a box takes all (base/box.h). So each helper has its own, and the loop gives a work to
+ * the one that has the least to do. */
 #include "comm/helpers.h"
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -14,14 +14,10 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 
-struct box {
-    _Atomic(struct psd_work *) newest; /* borrowed */
-};
-
 /* A thread, and what it is to do. */
 struct hand {
     struct psd_helpers *helpers; /* borrowed */
-    struct box box;
+    struct psd_box box;          /* of works; borrowed */
     sem_t ready; /* counts how often the box was empty before something came, and the end */
     pthread_t thread;
     double given;            /* loop thread only: the cost of all that it was ordered */
@@ -33,61 +29,33 @@ struct psd_helpers {
     void (*call)(void *context, struct psd_work *work);
     void *context;
     const struct psd_arithmetic
-        *arithmetic; /* borrowed; NULL: all is run; constant since the start */
-    struct box done;
+        *arithmetic;      /* borrowed; NULL: all is run; constant since the start */
+    struct psd_box done;  /* works; borrowed */
+    struct psd_note note; /* reports them; put by who puts the first */
     _Atomic(bool) over;
     unsigned count;      /* of hands that have a thread; constant since create */
     struct hand sleeper; /* for works that only take their time; where there is an arithmetic */
     struct hand hands[];
 };
 
-/* Returns whether the box was empty. */
-static bool put(struct box *box, struct psd_work *work)
-{
-    struct psd_work *before = atomic_load_explicit(&box->newest, memory_order_relaxed);
-
-    do
-        work->next = before;
-    while (!atomic_compare_exchange_weak_explicit(&box->newest, &before, work, memory_order_acq_rel,
-                                                  memory_order_relaxed));
-    return !before;
-}
-
-/* All that is in the box, the oldest first. */
-static struct psd_work *take_all(struct box *box)
-{
-    struct psd_work *work = atomic_exchange_explicit(&box->newest, NULL, memory_order_acq_rel);
-    struct psd_work *oldest = NULL;
-
-    while (work) {
-        struct psd_work *next = work->next;
-        work->next = oldest;
-        oldest = work;
-        work = next;
-    }
-    return oldest;
-}
-
 /* On the loop: everything that has run meanwhile. A work may be ordered again by its `done`. */
 static void report_all(void *arg)
 {
     struct psd_helpers *helpers = arg;
-    struct psd_work *next;
+    struct psd_boxed *next = psd_box_take(&helpers->done);
 
-    for (struct psd_work *work = take_all(&helpers->done); work; work = next) {
-        next = work->next;
+    while (next) {
+        struct psd_work *work = (struct psd_work *)next;
+        next = next->next;
         helpers->call(helpers->context, work);
     }
 }
 
-/* Tells the loop, once for many. A loop without memory for the news has some again sooner or later;
- * one that is stopped wants none. */
+/* A loop that is stopped wants no report. */
 static void report(struct psd_helpers *helpers, struct psd_work *work)
 {
-    bool is_first = put(&helpers->done, work);
-
-    while (is_first && psd_loop_post(helpers->loop, report_all, helpers) == PSD_ENOMEM)
-        psd_clock_sleep_until(psd_clock_now() + PSD_CLOCK_MS);
+    if (psd_box_put(&helpers->done, &work->boxed) == PSD_BOX_EMPTY)
+        (void)psd_loop_put(helpers->loop, &helpers->note);
 }
 
 /* What a work takes, in no unit but the same for all: a product's two flops are about a byte's. */
@@ -118,13 +86,13 @@ static void wait_for_works(struct hand *hand)
 static void run(void *arg)
 {
     struct hand *hand = arg;
-    struct psd_work *next;
 
     while (!atomic_load(&hand->helpers->over)) {
         wait_for_works(hand);
-        for (struct psd_work *work = take_all(&hand->box);
-             work && !atomic_load(&hand->helpers->over); work = next) {
-            next = work->next;
+        struct psd_boxed *next = psd_box_take(&hand->box);
+        while (next && !atomic_load(&hand->helpers->over)) {
+            struct psd_work *work = (struct psd_work *)next;
+            next = next->next;
             do_one(hand, work);
         }
     }
@@ -168,6 +136,7 @@ psd_status psd_helpers_create(unsigned threads, struct psd_loop *loop,
     helpers->loop = loop;
     helpers->call = done;
     helpers->context = context;
+    helpers->note = (struct psd_note){.fn = report_all, .arg = helpers};
     psd_status status = start(helpers, threads);
     if (status == PSD_OK)
         *out = helpers;
@@ -225,6 +194,6 @@ void psd_helpers_order(struct psd_helpers *helpers, struct psd_work *work)
     struct hand *hand = choose(helpers, work);
 
     hand->given += cost_of(work);
-    if (put(&hand->box, work))
+    if (psd_box_put(&hand->box, &work->boxed) == PSD_BOX_EMPTY)
         sem_post(&hand->ready);
 }

@@ -27,7 +27,7 @@ static void warn(struct psd_node *node, size_t param, unsigned rank, unsigned se
     const char *name = node->job->params[param].name;
     unsigned long long iteration = node->syncers.all[param].iteration;
 
-    if (rank == NOBODY && node->clip.on)
+    if (rank == NOBODY && node->clip.on && !node->job->params[param].averaged)
         snprintf(sentence, sizeof sentence,
                  "rank %u waits for %s of iteration %llu: everybody has synced it, and its update "
                  "waits for the norm of all gradients; with clip, sync everything before waiting",

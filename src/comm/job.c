@@ -143,6 +143,11 @@ size_t psd_job_follower(const struct psd_job *job, size_t param)
     return i;
 }
 
+unsigned psd_job_states(const struct psd_job *job)
+{
+    return job->mode == PSD_COMM_UPDATE ? job->rule->states : 0;
+}
+
 unsigned psd_job_hosted(const struct psd_job *job, unsigned rank)
 {
     unsigned count = 0;

@@ -21,6 +21,7 @@ struct psd_job_param {
     size_t rows, cols; /* rows is 1 for a vector */
     float rate, decay; /* multipliers, as they are applied */
     bool factors;      /* could be synced by factors */
+    bool averaged;     /* what is synced are values, whose mean comes next; always dense */
     int bias_of;       /* the weight whose u gives this bias, or -1 */
 
     enum psd_form form;   /* never AUTO once the job is planned */
@@ -52,8 +53,9 @@ void psd_job_destroy(struct psd_job *job);
 
 /* Adds a parameter after checking it: a name that is new, a shape that is not empty, a form and route
  * that fit each other and it. A bias has 1 x its weight's rows, and asks for its weight's form and
- * route or for none. A route that is asked for gives an AUTO form; else form and route stay as they
- * are asked for, AUTO included. PSD_EINVAL: something does not fit; the job is as it was. */
+ * route or for none. One that is averaged is dense, and only in update mode. A route that is asked for
+ * gives an AUTO form; else form and route stay as they are asked for, AUTO included. PSD_EINVAL:
+ * something does not fit; the job is as it was. */
 psd_status psd_job_add(struct psd_job *job, const struct psd_comm_param *param);
 
 /* Values of a parameter. */
@@ -70,6 +72,9 @@ size_t psd_job_leader(const struct psd_job *job, size_t param);
 
 /* The bias that comes from the factors of weight `param`; n_params: there is none. */
 size_t psd_job_follower(const struct psd_job *job, size_t param);
+
+/* How many numbers beside each value the rule keeps here: none in sum mode. */
+unsigned psd_job_states(const struct psd_job *job);
 
 /* Workers on a rank; and samples of one rank, or of the whole job. */
 unsigned psd_job_hosted(const struct psd_job *job, unsigned rank);

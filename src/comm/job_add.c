@@ -25,11 +25,30 @@ static psd_status check_alone(const struct psd_job *job, const struct psd_comm_p
     return PSD_OK;
 }
 
+/* Whoever has its own optimizer averages its own values. */
+static psd_status check_averaged(const struct psd_job *job, const struct psd_comm_param *param)
+{
+    if (!param->averaged)
+        return PSD_OK;
+    if (job->mode == PSD_COMM_SUM)
+        return psd_fail(PSD_EINVAL,
+                        "%s: values are averaged in update mode only; in sum mode sync them as a "
+                        "gradient and divide the sum by the %u workers",
+                        param->name, job->workers);
+    if (param->factors || param->bias_of || param->form == PSD_FORM_FACTORED ||
+        param->route > PSD_ROUTE_SERVERS)
+        return psd_fail(PSD_EINVAL,
+                        "%s: what is averaged are values; it is dense, and no factors make it or "
+                        "come with it",
+                        param->name);
+    return PSD_OK;
+}
+
 /* What the parameter and its route together ask for. */
 static enum psd_form form_of(const struct psd_comm_param *param)
 {
     if (param->route == PSD_ROUTE_AUTO)
-        return param->form;
+        return param->averaged ? PSD_FORM_DENSE : param->form;
     return param->route == PSD_ROUTE_SERVERS ? PSD_FORM_DENSE : PSD_FORM_FACTORED;
 }
 
@@ -105,6 +124,7 @@ static float multiplier(float asked)
 psd_status psd_job_add(struct psd_job *job, const struct psd_comm_param *param)
 {
     PSD_TRY(check_alone(job, param));
+    PSD_TRY(check_averaged(job, param));
     PSD_TRY(check_route(job, param));
     PSD_TRY(check_bias(job, param));
     PSD_TRY(make_room(job));
@@ -118,6 +138,7 @@ psd_status psd_job_add(struct psd_job *job, const struct psd_comm_param *param)
         .rate = multiplier(param->rate),
         .decay = multiplier(param->decay),
         .factors = param->factors,
+        .averaged = param->averaged,
         .bias_of = param->bias_of - 1,
         .form = form_of(param),
         .route = param->route,

@@ -265,6 +265,18 @@ static void strange_parameters_are_refused_by_name_and_change_nothing(void)
         {.name = "other form", .rows = 1, .cols = 4, .bias_of = 1, .form = PSD_FORM_DENSE},
         {.name = "early form", .rows = 1, .cols = 4, .bias_of = 3, .form = PSD_FORM_DENSE},
         {.name = "other route", .rows = 1, .cols = 4, .bias_of = 1, .route = PSD_ROUTE_ROW_SHARDED},
+        {.name = "averaged factors", .rows = 4, .cols = 4, .factors = true, .averaged = true},
+        {.name = "averaged bias", .rows = 1, .cols = 4, .bias_of = 3, .averaged = true},
+        {.name = "factored mean",
+         .rows = 1,
+         .cols = 4,
+         .averaged = true,
+         .form = PSD_FORM_FACTORED},
+        {.name = "mean of factors",
+         .rows = 1,
+         .cols = 4,
+         .averaged = true,
+         .route = PSD_ROUTE_BROADCAST},
     };
     struct psd_job *job = new_filled(2);
 
@@ -278,6 +290,39 @@ static void strange_parameters_are_refused_by_name_and_change_nothing(void)
     CHECK_STATUS(PSD_EINVAL,
                  psd_job_add(job, &(struct psd_comm_param){.name = "", .rows = 1, .cols = 1}));
     CHECK(job->n_params == 3);
+    psd_job_destroy(job);
+}
+
+static void what_is_averaged_is_dense_whatever_else_it_asks_for(void)
+{
+    static const struct psd_comm_param cases[] = {
+        {.name = "mean", .rows = 1, .cols = 4, .averaged = true},
+        {.name = "factor", .rows = 1, .cols = 1, .averaged = true, .form = PSD_FORM_DENSE},
+        {.name = "square", .rows = 2, .cols = 3, .averaged = true, .route = PSD_ROUTE_SERVERS},
+    };
+    struct psd_job *job = new_filled(2);
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        CHECK_OK(psd_job_add(job, &cases[i]));
+        CHECK(job->params[3 + i].averaged && job->params[3 + i].form == PSD_FORM_DENSE);
+        CHECK(job->params[3 + i].route == cases[i].route);
+    }
+    CHECK(!job->params[2].averaged);
+    psd_job_destroy(job);
+}
+
+static void nothing_is_averaged_in_sum_mode(void)
+{
+    struct psd_job *job = NULL;
+
+    CHECK_OK(psd_job_create(2, 4, 1, PSD_COMM_SUM, NULL, &job));
+    CHECK_STATUS(PSD_EINVAL,
+                 psd_job_add(job, &(struct psd_comm_param){
+                                      .name = "mean", .rows = 1, .cols = 4, .averaged = true}));
+    CHECK_TEXT("mean: values are averaged in update mode only; in sum mode sync them as a gradient "
+               "and divide the sum by the 4 workers",
+               psd_error());
+    CHECK(job->n_params == 0);
     psd_job_destroy(job);
 }
 
@@ -388,6 +433,8 @@ int main(int argc, char **argv)
     RUN(a_bias_follows_its_weight_when_that_is_factored)
     RUN(a_bias_may_ask_for_what_its_weight_asks_for)
     RUN(strange_parameters_are_refused_by_name_and_change_nothing)
+    RUN(what_is_averaged_is_dense_whatever_else_it_asks_for)
+    RUN(nothing_is_averaged_in_sum_mode)
     RUN(a_step_holds_what_the_rule_needs)
     RUN(the_scale_is_the_mean_of_passes_and_workers)
     RUN(clipping_leaves_the_limit_of_the_mean_gradient)

@@ -5,6 +5,8 @@
  *     bn scale       [ 3 ]                           small neighbours, which become ready together,
  *     bn shift       [   ]                           share a piece: one part for each of them
  *     fc6            [4][5][6][7][8][9]              512 KB at most
+ *     bn mean        [10]                            what is averaged shares pieces with its like,
+ *     bn 2 mean      [  ]                            from any layer: no rule keeps anything for it
  *
  * A piece is what travels at once and what another piece overtakes at; its owner (the server) adds
  * its gradients up and updates its values. Pieces of a dense parameter begin at multiples of 4096

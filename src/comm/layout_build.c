@@ -109,17 +109,26 @@ static psd_status cut_blocks(struct draft *draft, size_t param, bool is_dense)
     return PSD_OK;
 }
 
+/* Whether so many values may join the last piece. */
+static bool has_room(const struct draft *draft, size_t values)
+{
+    const struct psd_layout *layout = draft->layout;
+
+    if (!draft->is_open)
+        return false;
+    const struct psd_piece *piece = &layout->pieces[layout->n_pieces - 1];
+    return piece->parts < PSD_LAYOUT_PARTS &&
+           (piece->count + values) * sizeof(float) <= draft->least;
+}
+
 /* Adds a small dense parameter to the piece of its neighbours while that has room for it. */
 static psd_status share_piece(struct draft *draft, size_t param)
 {
-    const struct psd_layout *layout = draft->layout;
     size_t values = psd_job_count(&draft->job->params[param]);
-    const struct psd_piece *piece = draft->is_open ? &layout->pieces[layout->n_pieces - 1] : NULL;
 
-    draft->is_open = true;
-    if (piece && piece->parts < PSD_LAYOUT_PARTS &&
-        (piece->count + values) * sizeof(float) <= draft->least)
+    if (has_room(draft, values))
         return add_part(draft, param, 0, values);
+    draft->is_open = true;
     return add_piece(draft, param, 0, values, 0);
 }
 
@@ -190,21 +199,38 @@ static psd_status cut(struct draft *draft, size_t param)
     return is_factored ? cut_factored(draft, param) : cut_blocks(draft, param, true);
 }
 
-static psd_status cut_all(struct draft *draft)
+static psd_status add_param(struct draft *draft, size_t param)
 {
     struct psd_layout *layout = draft->layout;
+    size_t first_part = layout->n_parts;
 
+    PSD_TRY(cut(draft, param));
+    uint32_t first = layout->parts[first_part].piece;
+    layout->params[param] = (struct psd_layout_param){
+        .first_piece = first,
+        .pieces = (uint32_t)(layout->n_pieces - first),
+        .first_part = (uint32_t)first_part,
+    };
+    return PSD_OK;
+}
+
+/* Those that are learned or those that are averaged. */
+static psd_status add_params(struct draft *draft, bool averaged)
+{
+    draft->is_open = false;
     for (size_t param = 0; param < draft->job->n_params; param++) {
-        size_t first_part = layout->n_parts;
-        PSD_TRY(cut(draft, param));
-        uint32_t first = layout->parts[first_part].piece;
-        layout->params[param] = (struct psd_layout_param){
-            .first_piece = first,
-            .pieces = (uint32_t)(layout->n_pieces - first),
-            .first_part = (uint32_t)first_part,
-        };
+        if (draft->job->params[param].averaged == averaged)
+            PSD_TRY(add_param(draft, param));
     }
     return PSD_OK;
+}
+
+/* What is averaged comes last, so that it is together whatever stands between: a net has many tiny
+ * statistics, two or three in a layer. */
+static psd_status cut_all(struct draft *draft)
+{
+    PSD_TRY(add_params(draft, false));
+    return add_params(draft, true);
 }
 
 static void deal_dense(struct draft *draft)

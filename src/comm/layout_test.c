@@ -49,10 +49,27 @@ static void add_factored(struct psd_job *job, size_t rows, size_t cols, enum psd
     add(job, (struct psd_comm_param){.rows = 1, .cols = rows, .bias_of = (int)job->n_params});
 }
 
+/* The parameter that stands after `param` (SIZE_MAX: before all): those that are averaged come last;
+ * n_params: there is none. */
+static size_t after(const struct psd_job *job, size_t param)
+{
+    bool averaged = param < job->n_params && job->params[param].averaged;
+
+    for (size_t i = param + 1; i < job->n_params; i++) {
+        if (job->params[i].averaged == averaged)
+            return i;
+    }
+    for (size_t i = 0; i < job->n_params && !averaged; i++) {
+        if (job->params[i].averaged)
+            return i;
+    }
+    return job->n_params;
+}
+
 /* The fields of a layout agree with each other, and every value is in exactly one part. */
 static void check_consistent(const struct psd_layout *layout)
 {
-    size_t next_part = 0, next_value = 0, param = 0;
+    size_t next_part = 0, next_value = 0, param = after(layout->job, SIZE_MAX);
 
     for (size_t i = 0; i < layout->n_pieces; i++) {
         const struct psd_piece *piece = &layout->pieces[i];
@@ -68,7 +85,7 @@ static void check_consistent(const struct psd_layout *layout)
             next_value += part->count;
             if (next_value == psd_job_count(&layout->job->params[param])) {
                 next_value = 0;
-                param++;
+                param = after(layout->job, param);
             }
         }
         CHECK(piece->count == at);
@@ -194,7 +211,9 @@ static struct psd_job *random_job(uint64_t seed)
     for (uint64_t i = 0, end = 1 + draw(seed, 1, 40); i < end; i++) {
         size_t size = (size_t)1 << draw(seed, 100 + i, 21);
         if (draw(seed, 200 + i, 4) > 0)
-            add_dense(job, 1 + draw(seed, 300 + i, size));
+            add(job, (struct psd_comm_param){.rows = 1,
+                                             .cols = 1 + draw(seed, 300 + i, size),
+                                             .averaged = draw(seed, 700 + i, 4) == 0});
         else
             add_factored(job, 1 + draw(seed, 400 + i, 1000), 1 + draw(seed, 500 + i, 1000),
                          routes[draw(seed, 600 + i, 3)]);
@@ -256,6 +275,30 @@ static void small_neighbours_share_a_piece(void)
         CHECK(layout->params[i].first_piece == want[i] && layout->params[i].pieces == 1);
     CHECK(layout->pieces[0].parts == 2 && layout->pieces[0].count == 1001);
     CHECK(layout->parts[1].at == 1000 && layout->params[1].first_part == 1);
+    psd_layout_destroy(layout);
+    psd_job_destroy(job);
+}
+
+/* Two layers with statistics of their own, a large parameter between them. */
+static void what_is_averaged_shares_pieces_with_its_like_from_any_layer(void)
+{
+    static const struct {
+        size_t values;
+        bool averaged;
+        uint32_t piece;
+    } cases[] = {{64, false, 0},  {64, true, 4},     {64, true, 4},  {1, true, 4},
+                 {64, false, 0},  {70000, false, 1}, {128, true, 4}, {1, true, 4},
+                 {128, false, 3}, {50000, true, 5},  {7, true, 7}};
+    struct psd_job *job = new_job(2);
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        add(job, (struct psd_comm_param){
+                     .rows = 1, .cols = cases[i].values, .averaged = cases[i].averaged});
+    struct psd_layout *layout = new_layout(job, 0);
+    check_all(layout, PSD_LAYOUT_MOST);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        CHECK(layout->params[i].first_piece == cases[i].piece);
+    CHECK(layout->pieces[4].parts == 5 && layout->n_pieces == 8);
     psd_layout_destroy(layout);
     psd_job_destroy(job);
 }
@@ -506,6 +549,7 @@ int main(int argc, char **argv)
     RUN(every_value_of_random_jobs_is_in_one_part)
     RUN(equal_jobs_have_equal_layouts)
     RUN(small_neighbours_share_a_piece)
+    RUN(what_is_averaged_shares_pieces_with_its_like_from_any_layer)
     RUN(a_piece_is_shared_by_64_at_most)
     RUN(parameters_are_cut_for_all_ranks_but_not_too_small)
     RUN(a_multiple_of_the_ranks_gives_each_the_same_number)

@@ -25,7 +25,8 @@ void psd_node_leave(struct psd_node *node)
     struct psd_message message = {.kind = PSD_MESSAGE_LEAVE,
                                   .iteration = node->iteration,
                                   .first = (uint32_t)node->collects.next[PSD_COLLECTIVE_SUM],
-                                  .count = (uint32_t)node->collects.next[PSD_COLLECTIVE_COPY]};
+                                  .count = (uint32_t)node->collects.next[PSD_COLLECTIVE_COPY],
+                                  .which = (uint32_t)node->collects.next[PSD_COLLECTIVE_STATE]};
 
     if (node->ended)
         return;
@@ -60,6 +61,13 @@ psd_status psd_leave_check_sync(struct psd_node *node, size_t param)
     return PSD_OK;
 }
 
+/* What the collective under way here is called. */
+static const char *name_of(const struct psd_collects *collects)
+{
+    return collects->kind == PSD_COLLECTIVE_STATE ? "a save of state"
+                                                  : "a reduce, barrier or broadcast";
+}
+
 psd_status psd_leave_check_collect(struct psd_node *node)
 {
     const struct psd_collects *collects = &node->collects;
@@ -69,10 +77,11 @@ psd_status psd_leave_check_collect(struct psd_node *node)
         uint32_t called = (uint32_t)collects->next[collects->kind];
         if (leaver->left && collects->waiting &&
             (int32_t)(called - leaver->collected[collects->kind]) > 0)
-            return psd_node_mistake(node, PSD_EPEER,
-                                    "rank %u has closed its seat, and rank %u waits in a reduce, "
-                                    "barrier or broadcast: all ranks make the same calls",
-                                    rank, node->rank);
+            return psd_node_mistake(
+                node, PSD_EPEER,
+                "rank %u has closed its seat, and rank %u waits in %s: all ranks "
+                "make the same calls",
+                rank, node->rank, name_of(collects));
     }
     return PSD_OK;
 }
@@ -103,7 +112,7 @@ void psd_leave_arrived(struct psd_node *node, const struct psd_message *message)
     node->leaves.all[message->from] = (struct psd_leaver){
         .left = true,
         .iteration = message->iteration,
-        .collected = {message->first, message->count},
+        .collected = {message->first, message->count, message->which},
     };
     if (check_waits(node, message->from) == PSD_OK)
         (void)psd_leave_check_collect(node);
@@ -125,10 +134,11 @@ static bool is_owed(const struct psd_node *node, size_t param, unsigned rank)
 {
     const struct psd_layout_param *at = &node->layout->params[param];
     const struct psd_syncer *syncer = &node->syncers.all[param];
+    bool clips = node->clip.on && !node->job->params[param].averaged;
 
     if (syncer->due == 0)
         return false;
-    if (syncer->synced && node->clip.on && rank == 0 && syncer->iteration >= node->clip.next)
+    if (syncer->synced && clips && rank == 0 && syncer->iteration >= node->clip.next)
         return true;
     if (syncer->synced && psd_exchange_is_whole(node, param))
         return psd_exchange_awaits(node, psd_job_leader(node->job, param), rank, syncer->iteration);
@@ -139,10 +149,18 @@ static bool is_owed(const struct psd_node *node, size_t param, unsigned rank)
     return false;
 }
 
+/* Whether the collective under way here needs something of `rank` that has not come. */
+static bool is_awaited(const struct psd_node *node, unsigned rank)
+{
+    enum psd_collective kind = node->collects.kind;
+
+    if (kind == PSD_COLLECTIVE_STATE)
+        return psd_state_needs(node, rank);
+    return node->collects.waiting && rank == (kind == PSD_COLLECTIVE_SUM ? 0 : node->job->host[0]);
+}
+
 void psd_leave_check_lost(struct psd_node *node, unsigned rank, const char *why)
 {
-    const struct psd_collects *collects = &node->collects;
-    unsigned giver = collects->kind == PSD_COLLECTIVE_SUM ? 0 : node->job->host[0];
 
     for (size_t i = 0; i < node->job->n_params && !node->ended; i++) {
         if (is_owed(node, i, rank))
@@ -151,9 +169,9 @@ void psd_leave_check_lost(struct psd_node *node, unsigned rank, const char *why)
                              "lost: %s",
                              rank, node->rank, node->job->params[i].name, why);
     }
-    if (!node->ended && collects->waiting && rank == giver)
-        psd_node_mistake(node, PSD_EPEER,
-                         "rank %u has closed its seat, and what rank %u waits for in a reduce, "
-                         "barrier or broadcast is lost: %s",
-                         rank, node->rank, why);
+    if (!node->ended && is_awaited(node, rank))
+        psd_node_mistake(
+            node, PSD_EPEER,
+            "rank %u has closed its seat, and what rank %u waits for in %s is lost: %s", rank,
+            node->rank, name_of(&node->collects), why);
 }

@@ -13,8 +13,8 @@
 /* What a member that has left took part in. */
 struct psd_leaver {
     bool left;
-    uint64_t iteration;    /* the first that it does not sync */
-    uint32_t collected[2]; /* sums, and copies, that it took part in; modulo 2^32 */
+    uint64_t iteration;                  /* the first that it does not sync */
+    uint32_t collected[PSD_COLLECTIVES]; /* of each kind that it took part in; modulo 2^32 */
 };
 
 struct psd_leaves {

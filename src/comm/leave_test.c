@@ -266,6 +266,33 @@ static void a_norm_that_is_lost_with_rank_0_ends_the_job(void)
     node_free(test);
 }
 
+/* Rank 1 owns the mean, rank 0 the variance. */
+static void what_is_averaged_needs_no_norm_of_rank_0(void)
+{
+    static const struct node_param params[] = {
+        {.name = "mean", .rows = 1, .cols = 3, .averaged = true},
+        {.name = "variance", .rows = 1, .cols = 3, .averaged = true}};
+    struct node_test *test = node_of(&(struct node_case){.rank = 2,
+                                                         .ranks = 3,
+                                                         .workers = 3,
+                                                         .updates = true,
+                                                         .update = {.clip = 1},
+                                                         .params = params,
+                                                         .n_params = 2});
+
+    node_begin(test, 7);
+    node_sync(test, 0, 2, 1);
+    node_sync(test, 1, 2, 1);
+    node_settle(test);
+    node_hears(test, node_message(test, PSD_MESSAGE_VALUE, 0, 1, 0, 7), 3);
+    node_deliver(test, leave_of(0, 8), NULL);
+    psd_node_lost(test->node, 0, "it has gone");
+    CHECK(test->ended == 0);
+    node_hears(test, node_message(test, PSD_MESSAGE_VALUE, 1, 0, 0, 7), 4);
+    node_has(test, 0, 4, 1);
+    node_end(test);
+}
+
 static void a_result_that_is_lost_with_its_giver_ends_the_job(void)
 {
     static const unsigned host[] = {1, 0, 2};
@@ -310,5 +337,6 @@ int main(int argc, char **argv)
     RUN(initial_values_that_are_lost_with_their_owner_end_the_job)
     RUN(factors_that_are_lost_with_their_sender_end_the_job)
     RUN(a_norm_that_is_lost_with_rank_0_ends_the_job)
+    RUN(what_is_averaged_needs_no_norm_of_rank_0)
     RUN(a_result_that_is_lost_with_its_giver_ends_the_job)
 }

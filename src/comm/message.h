@@ -41,13 +41,15 @@ enum psd_message_kind {
     PSD_MESSAGE_PARAMS,  /* a member's parameters: to rank 0 */
     PSD_MESSAGE_PLAN,    /* forms and routes: rank 0 to all */
     PSD_MESSAGE_LEAVE,   /* the sender closes its seat; iteration: the first that it does not sync;
-                            first, count: sums and copies that it took part in */
+                            first, count, which: sums, copies and saves that it took part in */
     PSD_MESSAGE_PARTED,  /* the answer: the receiver has all that it needs from who leaves */
     PSD_MESSAGE_MEASURE, /* let us measure the network: rank 0 to all */
     PSD_MESSAGE_PING,    /* an answer is wanted at once: to the next rank */
     PSD_MESSAGE_PONG,    /* it */
     PSD_MESSAGE_FLOW, /* any bytes: to the next rank; count: 0, or, in the last, of all before it */
     PSD_MESSAGE_MEASURED, /* what a member has measured: to rank 0 */
+    PSD_MESSAGE_FETCH, /* subject: a parameter; which: a state of it, wanted by the host of worker 0 */
+    PSD_MESSAGE_STATE, /* subject: a part of it; which: the same. Who keeps it to host of worker 0 */
     PSD_MESSAGE_KINDS
 };
 

@@ -46,6 +46,7 @@ static psd_status init_parts(struct psd_node *node, size_t credit)
     PSD_TRY(psd_exchange_init(node));
     PSD_TRY(psd_clip_init(node));
     PSD_TRY(psd_collect_init(node));
+    PSD_TRY(psd_state_init(node));
     PSD_TRY(psd_inquiry_init(node));
     return psd_leave_init(node);
 }
@@ -77,6 +78,7 @@ void psd_node_destroy(struct psd_node *node)
         return;
     psd_leave_fini(node);
     psd_inquiry_fini(node);
+    psd_state_fini(node);
     psd_collect_fini(node);
     psd_clip_fini(node);
     psd_exchange_fini(node);
@@ -251,25 +253,6 @@ float psd_node_rate(const struct psd_node *node, uint64_t iteration)
 uint32_t psd_node_urgency(const struct psd_node *node, size_t param)
 {
     return node->syncers.urgency[param];
-}
-
-void psd_node_apply(const struct psd_node *node, size_t param, uint64_t iteration, size_t first,
-                    size_t count, const float *gradient, float *const *states, size_t at)
-{
-    float *value = node->syncers.all[param].value + first;
-    float *state[4] = {NULL};
-
-    if (node->job->mode == PSD_COMM_SUM) {
-        if (value != gradient)
-            memcpy(value, gradient, count * sizeof *value);
-        return;
-    }
-    struct psd_rule_step step =
-        psd_job_step(node->job, param, iteration, psd_node_rate(node, iteration),
-                     psd_clip_factor(node, iteration));
-    for (unsigned i = 0; i < node->job->rule->states; i++)
-        state[i] = states[i] + at;
-    node->job->rule->apply(&step, count, value, gradient, state);
 }
 
 bool psd_node_busy(const struct psd_node *node)

@@ -98,9 +98,23 @@ void psd_node_overdue(struct psd_node *node, size_t param);
 /* Takes part in the next collective, one at a time. `data` is borrowed until `collected`, which may
  * come before this returns: for a sum along the tree a row of `bytes` for each hosted worker, none at
  * all for a barrier; for a copy the `bytes` that worker 0's process gives all others. */
-enum psd_collective { PSD_COLLECTIVE_SUM, PSD_COLLECTIVE_COPY };
+enum psd_collective {
+    PSD_COLLECTIVE_SUM,
+    PSD_COLLECTIVE_COPY,
+    PSD_COLLECTIVE_STATE, /* by the call below */
+    PSD_COLLECTIVES
+};
 psd_status psd_node_collect(struct psd_node *node, enum psd_collective kind, void *data,
                             size_t bytes);
+
+/* The same for state `kind` of what the rule keeps of `param`, [rows][cols], which the host of worker 0
+ * collects in `data`; the others may pass NULL. All values have come, and no iteration has begun since.
+ * Any failure but PSD_EPEER changes nothing. */
+psd_status psd_node_save_state(struct psd_node *node, size_t param, unsigned kind, float *data);
+
+/* Takes of `data` what this rank keeps; before the first begin. */
+psd_status psd_node_load_state(struct psd_node *node, size_t param, unsigned kind,
+                               const float *data);
 
 /* A header has come from `from`: where its payload goes. One that may not come now ends the job; then,
  * and afterwards, payloads go nowhere (spans without data). */

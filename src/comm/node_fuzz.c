@@ -58,6 +58,7 @@ static struct node_test *make(uint8_t which)
 {
     static const unsigned host[] = {0, 0, 1, 0, 2, 2};
     static const size_t batch[] = {1, BATCH, 1, BATCH, 1, 1};
+    struct node_param mixed[COUNT];
     struct node_case c = {.rank = which % 3,
                           .ranks = 3,
                           .workers = 6,
@@ -65,10 +66,13 @@ static struct node_test *make(uint8_t which)
                           .batch = batch,
                           .updates = which & 4,
                           .update = {.momentum = 0.5f, .clip = which & 8 ? 1 : 0},
-                          .params = params,
+                          .params = mixed,
                           .n_params = COUNT,
                           .most = 64,
                           .credit = which & 16 ? 1 : 0};
+    memcpy(mixed, params, sizeof mixed);
+    for (size_t i = 0; i < 3; i++)
+        mixed[i].averaged = c.updates && which & 64 << (i == 1);
     struct node_test *test = node_unstarted(&c);
 
     CHECK_OK(psd_node_start(test->node, which & 32));
@@ -107,6 +111,10 @@ static uint64_t right_length(const struct node_test *test, const struct psd_mess
         return message->count * sizeof(float) * psd_job_hosted(test->job, message->from);
     case PSD_MESSAGE_TAKE:
         return node->collects.bytes;
+    case PSD_MESSAGE_STATE:
+        return message->subject < layout->n_parts
+                   ? layout->parts[message->subject].count * sizeof(float)
+                   : 4;
     default:
         return 0;
     }
@@ -154,7 +162,7 @@ static void speak(struct fuzz *fuzz)
 {
     const struct psd_node *node = fuzz->test->node;
     uint8_t how = next(fuzz);
-    struct psd_message message = {.kind = (enum psd_message_kind)(next(fuzz) % 20),
+    struct psd_message message = {.kind = (enum psd_message_kind)(next(fuzz) % PSD_MESSAGE_KINDS),
                                   .from = how % 3,
                                   .subject = next(fuzz),
                                   .which = next(fuzz),
@@ -278,6 +286,26 @@ static void take_part(struct fuzz *fuzz, uint8_t what)
         come_whole(fuzz, message);
 }
 
+/* A peer's part in the save under way: it wants what is kept here, or sends what it keeps. */
+static void keep_part(struct fuzz *fuzz, uint8_t what)
+{
+    const struct psd_node *node = fuzz->test->node;
+    const struct psd_states *states = &node->states;
+    const struct psd_layout_param *at = &fuzz->test->layout->params[states->param];
+    struct psd_message message = {.kind = PSD_MESSAGE_FETCH,
+                                  .from = (what >> 4) % 3,
+                                  .iteration = node->iteration,
+                                  .subject = (uint32_t)states->param,
+                                  .which = states->kind};
+
+    come_whole(fuzz, message);
+    message.kind = PSD_MESSAGE_STATE;
+    for (uint32_t i = 0; i < at->pieces; i++) {
+        message.subject = at->first_part + i;
+        come_whole(fuzz, message);
+    }
+}
+
 /* --- the caller ----------------------------------------------------------------------------------
  */
 
@@ -337,6 +365,22 @@ static void collect(struct fuzz *fuzz)
     fuzz->collect = calloc(1, bytes * fuzz->test->node->n_hosted + 1);
     psd_status status = psd_node_collect(
         fuzz->test->node, how & 1 ? PSD_COLLECTIVE_COPY : PSD_COLLECTIVE_SUM, fuzz->collect, bytes);
+    if (status != PSD_OK && !fuzz->test->node->ended) {
+        free(fuzz->collect);
+        fuzz->collect = NULL;
+    }
+}
+
+static void save(struct fuzz *fuzz, size_t param)
+{
+    uint8_t how = next(fuzz);
+
+    if (fuzz->collect)
+        return;
+    fuzz->collect = calloc(40, sizeof(float));
+    if (how & 2)
+        (void)psd_node_load_state(fuzz->test->node, param, how & 1, fuzz->collect);
+    psd_status status = psd_node_save_state(fuzz->test->node, param, how & 1, fuzz->collect);
     if (status != PSD_OK && !fuzz->test->node->ended) {
         free(fuzz->collect);
         fuzz->collect = NULL;
@@ -415,6 +459,8 @@ static void call(struct fuzz *fuzz, uint8_t event)
         if ((what & 7) == 7 && !any_due(test)) {
             psd_node_leave(test->node);
             fuzz->left = true;
+        } else if ((what & 7) < 4) {
+            save(fuzz, (what >> 3) % COUNT);
         }
     }
 }
@@ -453,6 +499,8 @@ static void go_on(struct fuzz *fuzz, uint8_t event)
     default:
         if ((what & 15) == 15)
             psd_node_end(test->node, PSD_EPEER, "fuzz");
+        else if ((what & 15) > 11)
+            keep_part(fuzz, what);
         else
             take_part(fuzz, what);
     }

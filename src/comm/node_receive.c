@@ -40,6 +40,9 @@ psd_status psd_node_find_place(struct psd_node *node, unsigned from,
     case PSD_MESSAGE_GIVE:
     case PSD_MESSAGE_TAKE:
         return psd_collect_place(node, message, place);
+    case PSD_MESSAGE_FETCH:
+    case PSD_MESSAGE_STATE:
+        return psd_state_place(node, message, place);
     case PSD_MESSAGE_END:
         return psd_node_place_end(node, message, place);
     case PSD_MESSAGE_WHO:
@@ -97,6 +100,10 @@ static void hand_over(struct psd_node *node, const struct psd_message *message)
     case PSD_MESSAGE_GIVE:
     case PSD_MESSAGE_TAKE:
         psd_collect_arrived(node, message);
+        break;
+    case PSD_MESSAGE_FETCH:
+    case PSD_MESSAGE_STATE:
+        psd_state_arrived(node, message);
         break;
     case PSD_MESSAGE_END:
         psd_node_hear_end(node, message);

@@ -78,6 +78,37 @@ static void everything_under_way_at_once_needs_no_memory(void)
     }
 }
 
+/* All values have come, and none of what was sent has left: then comes a save. */
+static void state_beside_everything_else_needs_no_memory(void)
+{
+    static const struct node_param large[] = {{.name = "conv", .rows = 1, .cols = 1 << 20}};
+    struct node_test *test = node_of(&(struct node_case){.rank = 1,
+                                                         .ranks = 2,
+                                                         .workers = 2,
+                                                         .updates = true,
+                                                         .params = large,
+                                                         .n_params = 1,
+                                                         .most = 1 << 15});
+    struct psd_message fetch = {.kind = PSD_MESSAGE_FETCH, .from = 0};
+
+    CHECK_OK(psd_node_reserve(test->node));
+    node_begin(test, 0);
+    node_sync(test, 0, 1, 1);
+    for (uint32_t i = 0; i < test->layout->n_pieces; i++) {
+        if (test->layout->pieces[i].server == 1)
+            hear_pushes(test, i);
+        else
+            node_hears(test, node_message(test, PSD_MESSAGE_VALUE, 0, i, 0, 0), 1);
+        do_works(test);
+    }
+    CHECK(test->fresh[0] == 1);
+    psd_alloc_fail_at(0);
+    node_deliver(test, fetch, NULL);
+    CHECK_OK(psd_node_save_state(test->node, 0, 0, NULL));
+    CHECK(!psd_alloc_fail_at(-1) && test->ended == 0);
+    node_free(test);
+}
+
 static void reserve_survives_every_failed_allocation(void)
 {
     bool failed = true;
@@ -95,5 +126,6 @@ static void reserve_survives_every_failed_allocation(void)
 int main(int argc, char **argv)
 {
     RUN(everything_under_way_at_once_needs_no_memory)
+    RUN(state_beside_everything_else_needs_no_memory)
     RUN(reserve_survives_every_failed_allocation)
 }

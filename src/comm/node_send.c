@@ -66,6 +66,7 @@ static void released(struct psd_node *node, const struct psd_message *message, u
         return;
     psd_inquiry_sent(node, message, to);
     psd_collect_sent(node, message);
+    psd_state_sent(node, message);
     psd_syncer_sent(node, message);
 }
 

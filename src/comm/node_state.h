@@ -6,10 +6,12 @@
  *     exchange.c  factors: sends, gathers, rebuilds (exchange_*.c)
  *     clip.c      the norm of all gradients, when updates wait for it
  *     collect.c   small sums, copies and barriers
+ *     state.c     what the rule keeps, saved and loaded (state_*.c)
  *     inquiry.c   who keeps us waiting
  *     leave.c     members that close their seats
  *     node.c      makes it, and takes calls that are for no part alone
- *     node_*.c    what it sends, what it receives, how it ends, how much it makes in advance */
+ *     node_*.c    what it sends, what it receives, what becomes of a sum, how it ends, how much it
+ *                 makes in advance */
 #ifndef PSD_COMM_NODE_STATE_H
 #define PSD_COMM_NODE_STATE_H
 
@@ -23,6 +25,7 @@
 #include "comm/node.h"
 #include "comm/shard.h"
 #include "comm/shared.h"
+#include "comm/state.h"
 #include "comm/syncer.h"
 
 struct psd_ending;
@@ -51,6 +54,7 @@ struct psd_node {
     struct psd_exchanges exchanges;
     struct psd_clip clip;
     struct psd_collects collects;
+    struct psd_states states;
     struct psd_inquiries inquiries;
     struct psd_leaves leaves;
 
@@ -123,8 +127,8 @@ psd_status psd_node_check_run(const struct psd_node *node, const struct psd_mess
 /* How soon what concerns `param` is wanted. */
 uint32_t psd_node_urgency(const struct psd_node *node, size_t param);
 
-/* Applies the rule, or in sum mode copies: values [first, first + count) of `param` from `gradient`,
- * with the states from `at` on. Any thread. */
+/* Applies the rule, averages, or in sum mode copies: values [first, first + count) of `param` from the
+ * sum `gradient`, with the states from `at` on. Any thread. */
 void psd_node_apply(const struct psd_node *node, size_t param, uint64_t iteration, size_t first,
                     size_t count, const float *gradient, float *const *states, size_t at);
 

@@ -33,6 +33,8 @@ static const char *reason_of(struct psd_draft *draft, size_t param)
 
     if (psd_job_follows(job, param))
         return "as its weight";
+    if (job->params[param].averaged)
+        return "averaged";
     if (job->params[param].route != PSD_ROUTE_AUTO)
         return "asked for";
     if (job->ranks == 1)

@@ -149,6 +149,31 @@ static void without_memory_there_is_no_answer(void)
     psd_job_destroy(job);
 }
 
+/* Adam keeps two numbers beside each value, but none beside one that is averaged. */
+static void nothing_is_kept_for_what_is_averaged(void)
+{
+    static const size_t counts[] = {300, 40000};
+
+    for (size_t i = 0; i < 2; i++) {
+        size_t memory[2];
+        for (size_t averaged = 0; averaged < 2; averaged++) {
+            const struct node_param one = {
+                .name = "mean", .rows = 1, .cols = counts[i], .averaged = averaged};
+            struct node_case c = {.ranks = 1,
+                                  .workers = 1,
+                                  .updates = true,
+                                  .update = {.rule = "Adam"},
+                                  .params = &one,
+                                  .n_params = 1};
+            struct psd_job *job = node_job(&c);
+            memory[averaged] = memory_of(job);
+            CHECK(memory[averaged] == held(c));
+            psd_job_destroy(job);
+        }
+        CHECK(memory[0] == memory[1] + 2 * counts[i] * sizeof(float));
+    }
+}
+
 int main(int argc, char **argv)
 {
     RUN(the_plan_counts_what_nodes_hold)
@@ -156,4 +181,5 @@ int main(int argc, char **argv)
     RUN(a_shared_piece_keeps_all_its_sums)
     RUN(factors_come_with_the_scratch_of_their_product)
     RUN(without_memory_there_is_no_answer)
+    RUN(nothing_is_kept_for_what_is_averaged)
 }

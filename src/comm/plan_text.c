@@ -64,6 +64,13 @@ static void measure(struct text *text)
         text->name_width = NAME_AND_SHAPE - text->shape_width;
 }
 
+static const char *form_of(const struct psd_job *job, size_t param)
+{
+    if (job->params[param].averaged)
+        return "averaged";
+    return psd_job_is_factored(job, param) ? "factored" : "dense";
+}
+
 /* What a parameter's first line begins with. Of a long name the end is shown: that is where names
  * differ. */
 static void put_param(struct text *text, size_t param)
@@ -76,7 +83,7 @@ static void put_param(struct text *text, size_t param)
     shape_of(one, shape);
     put(text, "%s%-*s  %-*s  %-8s", cut ? ".." : "", text->name_width - (cut ? 2 : 0),
         cut ? one->name + length - width + 2 : one->name, text->shape_width, shape,
-        psd_job_is_factored(text->job, param) ? "factored" : "dense");
+        form_of(text->job, param));
 }
 
 static void put_route(struct text *text, size_t param, enum psd_route route)

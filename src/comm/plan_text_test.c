@@ -88,6 +88,28 @@ static void clipping_has_a_line(void)
     psd_alloc_free(text);
 }
 
+static void what_is_averaged_is_told_so(void)
+{
+    struct psd_job *job = NULL;
+    struct psd_plan *plan = NULL;
+
+    for (unsigned ranks = 1; ranks <= 3; ranks += 2) {
+        CHECK_OK(psd_job_create(ranks, 3, 1, PSD_COMM_UPDATE, NULL, &job));
+        CHECK_OK(psd_job_add(job, &(struct psd_comm_param){.name = "conv", .rows = 1, .cols = 9}));
+        CHECK_OK(psd_job_add(job, &(struct psd_comm_param){
+                                      .name = "mean", .rows = 1, .cols = 64, .averaged = true}));
+        psd_plan_forms(job);
+        CHECK_OK(psd_plan_create(job, NULL, &network, &plan));
+        char *text = psd_plan_text(job, plan);
+        CHECK(job->params[1].route == PSD_ROUTE_SERVERS);
+        check_has(text, "\nmean       64     averaged  servers ");
+        check_has(text, "  * averaged\n");
+        psd_alloc_free(text);
+        psd_plan_destroy(plan);
+        psd_job_destroy(job);
+    }
+}
+
 static void lines_fit_into_100_columns(void)
 {
     static const struct workload_layer wide[] = {
@@ -138,6 +160,7 @@ int main(int argc, char **argv)
     RUN(hosting_is_told_with_its_sums)
     RUN(what_is_not_known_is_not_told)
     RUN(clipping_has_a_line)
+    RUN(what_is_averaged_is_told_so)
     RUN(lines_fit_into_100_columns)
     RUN(routes_have_names)
     RUN(without_memory_there_is_no_text)

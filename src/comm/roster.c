@@ -2,6 +2,7 @@
 #include "comm/roster.h"
 #include "base/alloc.h"
 #include "base/status.h"
+#include "comm/hosting.h"
 #include "comm/terms.h"
 
 #include <string.h>
@@ -16,7 +17,9 @@ struct entry {
     char *address;     /* owned */
     unsigned *hosted;  /* owned; rising */
     uint32_t n_hosted; /* 0: to be dealt out */
-    uint64_t batch;
+    uint64_t batch;    /* of each of its workers, */
+    uint64_t *batches; /* owned; unless there are some here */
+    uint32_t n_batches;
 };
 
 struct psd_roster {
@@ -36,15 +39,25 @@ psd_status psd_roster_pack_join(const struct psd_join *join, struct psd_pack *pa
     psd_pack_u32(pack, options->hosted ? options->n_hosted : 0);
     for (unsigned i = 0; options->hosted && i < options->n_hosted; i++)
         psd_pack_u32(pack, options->hosted[i]);
+    psd_pack_u32(pack, options->batches ? options->n_hosted : 0);
+    for (unsigned i = 0; options->batches && i < options->n_hosted; i++)
+        psd_pack_u64(pack, options->batches[i]);
     return pack->status;
+}
+
+/* How many numbers of `size` bytes follow, which are all there. */
+static psd_status read_count(unsigned from, struct psd_unpack *bytes, size_t size, uint32_t *out)
+{
+    *out = psd_unpack_u32(bytes);
+    if (bytes->status != PSD_OK || bytes->left < *out * size)
+        return psd_fail(PSD_EPEER, "rank %u joins with words that cannot be read", from);
+    return PSD_OK;
 }
 
 static psd_status read_hosted(const struct psd_roster *roster, unsigned from, struct entry *entry,
                               struct psd_unpack *bytes)
 {
-    entry->n_hosted = psd_unpack_u32(bytes);
-    if (bytes->status != PSD_OK || bytes->left != entry->n_hosted * sizeof(uint32_t))
-        return psd_fail(PSD_EPEER, "rank %u joins with words that cannot be read", from);
+    PSD_TRY(read_count(from, bytes, sizeof(uint32_t), &entry->n_hosted));
     entry->hosted = psd_alloc_zero(entry->n_hosted, sizeof *entry->hosted);
     if (!entry->hosted)
         return PSD_ENOMEM;
@@ -60,10 +73,32 @@ static psd_status read_hosted(const struct psd_roster *roster, unsigned from, st
     return PSD_OK;
 }
 
+static psd_status check_batch(unsigned from, uint64_t batch)
+{
+    if (batch < 1 || batch > PSD_JOB_BATCH)
+        return psd_fail(PSD_EPEER, "rank %u joins with a batch of %llu samples: it is 1 to %d",
+                        from, (unsigned long long)batch, PSD_JOB_BATCH);
+    return PSD_OK;
+}
+
+static psd_status read_batches(unsigned from, struct entry *entry, struct psd_unpack *bytes)
+{
+    PSD_TRY(read_count(from, bytes, sizeof(uint64_t), &entry->n_batches));
+    entry->batches = psd_alloc_zero(entry->n_batches, sizeof *entry->batches);
+    if (!entry->batches)
+        return PSD_ENOMEM;
+    for (uint32_t i = 0; i < entry->n_batches; i++) {
+        entry->batches[i] = psd_unpack_u64(bytes);
+        PSD_TRY(check_batch(from, entry->batches[i]));
+    }
+    return psd_unpack_end(bytes, from, "options");
+}
+
 static void fini_entry(struct entry *entry)
 {
     psd_alloc_free(entry->address);
     psd_alloc_free(entry->hosted);
+    psd_alloc_free(entry->batches);
     *entry = (struct entry){.here = false};
 }
 
@@ -75,10 +110,9 @@ static psd_status read_entry(const struct psd_roster *roster, unsigned from,
     entry->batch = psd_unpack_u64(bytes);
     if (bytes->status != PSD_OK)
         return psd_unpack_end(bytes, from, "an address and batch");
-    if (entry->batch < 1 || entry->batch > PSD_JOB_BATCH)
-        return psd_fail(PSD_EPEER, "rank %u joins with a batch of %llu samples: it is 1 to %d",
-                        from, (unsigned long long)entry->batch, PSD_JOB_BATCH);
-    return read_hosted(roster, from, entry, bytes);
+    PSD_TRY(check_batch(from, entry->batch));
+    PSD_TRY(read_hosted(roster, from, entry, bytes));
+    return read_batches(from, entry, bytes);
 }
 
 psd_status psd_roster_join(struct psd_roster *roster, unsigned from, const void *bytes,
@@ -177,23 +211,60 @@ static psd_status check_hosts(const struct psd_roster *roster, const uint32_t *h
     return PSD_OK;
 }
 
+/* Who hosts each worker. *named: members say so themselves. */
+static psd_status find_hosts(const struct psd_roster *roster, uint32_t *host, bool *named)
+{
+    PSD_TRY(named_hosts(roster, host, named));
+    if (*named)
+        return check_hosts(roster, host);
+    psd_hosting_even(roster->ranks, roster->workers, host);
+    return PSD_OK;
+}
+
+/* The batches of a rank's workers, which it has given in their order, each where it belongs. */
+static psd_status deal_batches(const struct psd_roster *roster, unsigned rank, const uint32_t *host,
+                               uint64_t *batch)
+{
+    const struct entry *entry = &roster->entries[rank];
+    uint32_t hosted = 0;
+
+    for (unsigned w = 0; w < roster->workers; w++) {
+        if (host[w] != rank)
+            continue;
+        batch[w] = hosted < entry->n_batches ? entry->batches[hosted] : entry->batch;
+        hosted++;
+    }
+    if (entry->n_batches && entry->n_batches != hosted)
+        return psd_fail(PSD_EPEER, "rank %u joins with batches of %u workers, and hosts %u", rank,
+                        entry->n_batches, hosted);
+    return PSD_OK;
+}
+
+static psd_status pack_all(const struct psd_roster *roster, uint32_t *host, uint64_t *batch,
+                           struct psd_pack *pack)
+{
+    bool named = false;
+
+    PSD_TRY(find_hosts(roster, host, &named));
+    for (unsigned rank = 0; rank < roster->ranks; rank++)
+        PSD_TRY(deal_batches(roster, rank, host, batch));
+    psd_pack_u32(pack, named);
+    for (unsigned w = 0; named && w < roster->workers; w++)
+        psd_pack_u32(pack, host[w]);
+    for (unsigned rank = 0; rank < roster->ranks; rank++)
+        psd_pack_text(pack, roster->entries[rank].address);
+    for (unsigned w = 0; w < roster->workers; w++)
+        psd_pack_u64(pack, batch[w]);
+    return pack->status;
+}
+
 psd_status psd_roster_pack(const struct psd_roster *roster, struct psd_pack *pack)
 {
     uint32_t *host = psd_alloc_zero(roster->workers, sizeof *host);
-    bool any = false;
+    uint64_t *batch = psd_alloc_zero(roster->workers, sizeof *batch);
+    psd_status status = host && batch ? pack_all(roster, host, batch, pack) : PSD_ENOMEM;
 
-    if (!host)
-        return PSD_ENOMEM;
-    psd_status status = named_hosts(roster, host, &any);
-    if (status == PSD_OK && any)
-        status = check_hosts(roster, host);
-    psd_pack_u32(pack, any);
-    for (unsigned w = 0; any && w < roster->workers; w++)
-        psd_pack_u32(pack, host[w]);
     psd_alloc_free(host);
-    for (unsigned rank = 0; rank < roster->ranks && status == PSD_OK; rank++) {
-        psd_pack_text(pack, roster->entries[rank].address);
-        psd_pack_u64(pack, roster->entries[rank].batch);
-    }
-    return status != PSD_OK ? status : pack->status;
+    psd_alloc_free(batch);
+    return status;
 }

@@ -1,6 +1,6 @@
 /* roster.h - how a job comes about: who is who, who hosts what, and what the parameters are.
  *
- *     rank 1   join: address, hosted workers, batch, options ---.
+ *     rank 1   join: address, hosted workers, batches, options -.
  *     rank 2   join -------------------------------------------+--> rank 0 compares and deals out
  *     all      roster: addresses, hosts, batches <--------------'
  *
@@ -12,11 +12,12 @@
  * becomes a sentence that names the rank, and what it and rank 0 have. Numbers and texts are those of
  * pack.h:
  *
- *     join      the terms (terms.h); address; u64 batch; u32 count, and as many u32 hosted workers
- *     roster    u32 1, and a u32 host for each worker; or u32 0: hosted evenly. Then for each rank:
- *               address; u64 batch
+ *     join      the terms (terms.h); address; u64 batch; u32 count, and as many u32 hosted workers; u32
+ *               count, and as many u64: a batch for each hosted worker, or none: that before for all
+ *     roster    u32 1, and a u32 host for each worker; or u32 0: hosted evenly. Then an address for
+ *               each rank, and a u64 batch for each worker
  *     params    u64 count, and for each: name; u64 rows, cols; f32 rate, decay; u32 factors,
- *               1 + bias_of, form, route
+ *               averaged, 1 + bias_of, form, route
  *     plan      for each parameter: u32 form, route. Then the plan's text
  *
  * No I/O, no clock. */
@@ -47,7 +48,7 @@ psd_status psd_roster_join(struct psd_roster *roster, unsigned from, const void 
 bool psd_roster_is_full(const struct psd_roster *roster);
 
 /* Writes the roster of a job that everybody has joined. PSD_EPEER: a worker is hosted by nobody, or
- * twice, or a rank hosts none. */
+ * twice, or a rank hosts none, or has batches for more or fewer. */
 psd_status psd_roster_pack(const struct psd_roster *roster, struct psd_pack *pack);
 
 /* Makes *out, the job, without parameters, of a roster that has come, and in *addresses the texts of all

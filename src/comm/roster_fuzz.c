@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { PARAMS = 4 };
+
 static const struct psd_comm_options options = {.ranks = 3, .workers = 5};
 
 static struct psd_job *new_job(void)
@@ -17,12 +19,13 @@ static struct psd_job *new_job(void)
     static const struct psd_comm_param params[] = {
         {.name = "fc", .rows = 6, .cols = 4, .value = &unused, .factors = true},
         {.name = "fc.bias", .rows = 1, .cols = 6, .value = &unused, .bias_of = 1},
-        {.name = "scale", .rows = 1, .cols = 9, .value = &unused, .rate = 2}};
+        {.name = "scale", .rows = 1, .cols = 9, .value = &unused, .rate = 2},
+        {.name = "mean", .rows = 1, .cols = 9, .value = &unused, .averaged = true}};
     struct psd_job *job = NULL;
 
     if (psd_job_create(3, 5, 1, PSD_COMM_UPDATE, NULL, &job) != PSD_OK)
         abort();
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < PARAMS; i++) {
         if (psd_job_add(job, &params[i]) != PSD_OK)
             abort();
     }
@@ -83,12 +86,13 @@ static void read_plan(const uint8_t *data, size_t size)
     char *text = NULL;
 
     if (psd_roster_read_plan(job, data, size, &text) == PSD_OK) {
-        for (size_t i = 0; i < 3; i++) {
+        for (size_t i = 0; i < PARAMS; i++) {
             const struct psd_job_param *param = &job->params[i];
             if ((param->form == PSD_FORM_DENSE) != (param->route == PSD_ROUTE_SERVERS))
                 abort();
         }
-        if (job->params[2].form != PSD_FORM_DENSE || job->params[0].form != job->params[1].form)
+        if (job->params[2].form != PSD_FORM_DENSE || job->params[3].form != PSD_FORM_DENSE ||
+            job->params[0].form != job->params[1].form)
             abort();
     }
     psd_alloc_free(text);

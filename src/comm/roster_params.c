@@ -18,6 +18,7 @@ psd_status psd_roster_pack_params(const struct psd_job *job, struct psd_pack *pa
         psd_pack_f32(pack, param->rate);
         psd_pack_f32(pack, param->decay);
         psd_pack_u32(pack, param->factors);
+        psd_pack_u32(pack, param->averaged);
         psd_pack_u32(pack, (uint32_t)(param->bias_of + 1));
         psd_pack_u32(pack, param->form);
         psd_pack_u32(pack, param->route);
@@ -40,7 +41,8 @@ static psd_status compare_rest(const struct psd_job_param *ours, unsigned from,
 {
     uint64_t rows = psd_unpack_u64(bytes), cols = psd_unpack_u64(bytes);
     float rate = psd_unpack_f32(bytes), decay = psd_unpack_f32(bytes);
-    uint32_t factors = psd_unpack_u32(bytes), bias_of = psd_unpack_u32(bytes);
+    uint32_t factors = psd_unpack_u32(bytes), averaged = psd_unpack_u32(bytes);
+    uint32_t bias_of = psd_unpack_u32(bytes);
     uint32_t form = psd_unpack_u32(bytes), route = psd_unpack_u32(bytes);
 
     if (bytes->status != PSD_OK)
@@ -55,6 +57,9 @@ static psd_status compare_rest(const struct psd_job_param *ours, unsigned from,
             ours->name, (double)rate, (double)decay, (double)ours->rate, (double)ours->decay);
     if (factors != ours->factors || bias_of != (uint32_t)(ours->bias_of + 1))
         return psd_fail(PSD_EPEER, "rank %u and rank 0 say differently whether %s has factors",
+                        from, ours->name);
+    if (averaged != ours->averaged)
+        return psd_fail(PSD_EPEER, "rank %u and rank 0 say differently whether %s is averaged",
                         from, ours->name);
     if (form != ours->form || route != ours->route)
         return psd_fail(PSD_EPEER, "rank %u asks for another form or route of %s than rank 0", from,

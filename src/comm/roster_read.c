@@ -28,17 +28,15 @@ static psd_status read_hosts(struct psd_job *job, struct psd_unpack *bytes)
     return named > 1 ? unreadable() : PSD_OK;
 }
 
-static psd_status read_members(struct psd_job *job, struct psd_unpack *bytes, char **addresses)
+static psd_status read_members(const struct psd_job *job, struct psd_unpack *bytes,
+                               char **addresses)
 {
-    for (unsigned rank = 0; rank < job->ranks; rank++) {
+    for (unsigned rank = 0; rank < job->ranks; rank++)
         addresses[rank] = psd_unpack_text(bytes, LONGEST_ADDRESS);
-        uint64_t batch = psd_unpack_u64(bytes);
-        if (bytes->status == PSD_OK && (batch < 1 || batch > PSD_JOB_BATCH))
+    for (unsigned w = 0; w < job->workers; w++) {
+        job->batch[w] = psd_unpack_u64(bytes);
+        if (bytes->status == PSD_OK && (job->batch[w] < 1 || job->batch[w] > PSD_JOB_BATCH))
             return unreadable();
-        for (unsigned w = 0; w < job->workers; w++) {
-            if (job->host[w] == rank)
-                job->batch[w] = batch;
-        }
     }
     return psd_unpack_end(bytes, 0, "a roster");
 }

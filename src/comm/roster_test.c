@@ -80,9 +80,67 @@ static void members_may_name_the_workers_that_they_host(void)
     psd_roster_destroy(roster);
 }
 
+/* The job that comes of members with these options, without its addresses. */
+static struct psd_job *agree(const struct psd_comm_options options[3])
+{
+    struct psd_roster *roster = new_roster(&options[0]);
+    struct psd_pack pack = {.bytes = NULL};
+    struct psd_job *job = NULL;
+    char **addresses = NULL;
+
+    CHECK_OK(join(roster, 1, &options[1]));
+    CHECK_OK(join(roster, 2, &options[2]));
+    CHECK_OK(psd_roster_pack(roster, &pack));
+    CHECK_OK(psd_roster_read(&usual, pack.bytes, pack.length, &job, &addresses));
+    psd_roster_free_addresses(addresses, 3);
+    psd_pack_fini(&pack);
+    psd_roster_destroy(roster);
+    return job;
+}
+
+static void the_workers_of_one_member_may_differ_in_their_batches(void)
+{
+    static const unsigned hosted[3][2] = {{1}, {0, 3}, {2}};
+    static const size_t two[] = {8, 9};
+    struct psd_comm_options options[3] = {usual, usual, usual};
+
+    options[0].batches = two; /* of the two that are dealt out to it */
+    options[0].n_hosted = 2;
+    struct psd_job *job = agree(options);
+    CHECK(job->batch[0] == 8 && job->batch[1] == 9 && job->batch[2] == 5 && job->batch[3] == 5);
+    psd_job_destroy(job);
+
+    for (unsigned i = 0; i < 3; i++) {
+        options[i].hosted = hosted[i];
+        options[i].n_hosted = i == 1 ? 2 : 1;
+        options[i].batches = i == 1 ? two : NULL;
+    }
+    job = agree(options);
+    CHECK(job->batch[0] == 8 && job->batch[1] == 5 && job->batch[2] == 5 && job->batch[3] == 9);
+    psd_job_destroy(job);
+}
+
+static void a_member_has_a_batch_for_each_worker_that_it_hosts(void)
+{
+    static const size_t two[] = {8, 9};
+    struct psd_comm_options other = usual;
+    struct psd_pack pack = {.bytes = NULL};
+    struct psd_roster *roster = new_roster(&usual);
+
+    other.batches = two;
+    other.n_hosted = 2;
+    CHECK_OK(join(roster, 1, &other));
+    CHECK_OK(join(roster, 2, &usual));
+    CHECK_STATUS(PSD_EPEER, psd_roster_pack(roster, &pack));
+    CHECK_TEXT("rank 1 joins with batches of 2 workers, and hosts 1", psd_error());
+    psd_pack_fini(&pack);
+    psd_roster_destroy(roster);
+}
+
 static void another_option_is_refused_with_what_both_have(void)
 {
     static const unsigned four[] = {4}, falling[] = {2, 1};
+    static const size_t none[] = {3, 0};
     static const struct {
         const char *sentence;
         struct psd_comm_options options;
@@ -102,6 +160,8 @@ static void another_option_is_refused_with_what_both_have(void)
          {.ranks = 3, .workers = 4, .update = {.momentum = 0.5f, .rule = "Adam"}}},
         {"rank 1 joins with a batch of 2147483648 samples: it is 1 to 1073741824",
          {.ranks = 3, .workers = 4, .batch = (size_t)1 << 31, .update.momentum = 0.5f}},
+        {"rank 1 joins with a batch of 0 samples: it is 1 to 1073741824",
+         {.ranks = 3, .workers = 4, .batches = none, .n_hosted = 2, .update.momentum = 0.5f}},
         {"rank 1 hosts worker 4; workers are 0 to 3",
          {.ranks = 3, .workers = 4, .hosted = four, .n_hosted = 1, .update.momentum = 0.5f}},
         {"rank 1 hosts worker 2 and then 1: name them rising",
@@ -213,6 +273,9 @@ static void another_parameter_is_refused_by_name(void)
         {"rank 1 and rank 0 say differently whether fc.bias has factors",
          1,
          {.name = "fc.bias", .rows = 1, .cols = 6}},
+        {"rank 1 and rank 0 say differently whether scale is averaged",
+         2,
+         {.name = "scale", .rows = 1, .cols = 9, .rate = 2, .averaged = true}},
         {"rank 1 asks for another form or route of scale than rank 0",
          2,
          {.name = "scale", .rows = 1, .cols = 9, .rate = 2, .form = PSD_FORM_DENSE}},
@@ -307,7 +370,8 @@ static void a_plan_that_is_not_what_was_asked_for_is_refused(void)
 /* A whole roster, there and back. */
 static psd_status go_through(void)
 {
-    static const struct psd_comm_options two = {.ranks = 2};
+    static const size_t one[] = {3};
+    static const struct psd_comm_options two = {.ranks = 2, .batches = one, .n_hosted = 1};
     struct psd_pack join_pack = {.bytes = NULL}, pack = {.bytes = NULL};
     struct psd_roster *roster = NULL;
     struct psd_job *job = NULL;
@@ -347,6 +411,8 @@ int main(int argc, char **argv)
 {
     RUN(everybody_gets_the_same_job)
     RUN(members_may_name_the_workers_that_they_host)
+    RUN(the_workers_of_one_member_may_differ_in_their_batches)
+    RUN(a_member_has_a_batch_for_each_worker_that_it_hosts)
     RUN(another_option_is_refused_with_what_both_have)
     RUN(a_rank_joins_once_and_is_one_of_the_job)
     RUN(every_worker_is_hosted_once_and_every_rank_hosts_one)

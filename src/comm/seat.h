@@ -60,8 +60,9 @@ enum psd_seat_phase { PSD_SEAT_JOINING, PSD_SEAT_SEATED, PSD_SEAT_STARTED };
 
 struct psd_comm { /* NOLINT(clang-analyzer-optin.performance.Padding): by who owns what */
     struct psd_comm_options options;       /* its texts and arrays are owned, below */
-    char *coordinator;                     /* owned, as are the next two */
+    char *coordinator;                     /* owned, as are the next three */
     unsigned *named;                       /* the hosted workers of the options; NULL: dealt out */
+    size_t *batches;                       /* theirs; NULL: all have options.batch */
     char *address;                         /* to listen at, without the scheme; "": anywhere */
     const char *first;                     /* where rank 0 does; borrowed from coordinator */
     const struct psd_transport *transport; /* static */
@@ -85,6 +86,7 @@ struct psd_comm { /* NOLINT(clang-analyzer-optin.performance.Padding): by who ow
     uint64_t warnings;
     unsigned joined;                 /* members that the mesh has */
     unsigned leavers;                /* members that wait for our word to close their seats */
+    size_t unfresh;                  /* parameters whose initial value has not come; set by start */
     bool waited;                     /* joining has taken too long once */
     bool measures;                   /* the network, before the plan; rank 0's counts */
     struct psd_seat_network network; /* rank 0's */
@@ -106,7 +108,8 @@ struct psd_comm { /* NOLINT(clang-analyzer-optin.performance.Padding): by who ow
         *due; /* owned; [n_params]: 1 + the iteration whose value has not come; 0: none */
     _Atomic(uint32_t) *order; /* owned; [n_params]: place among the waits; UINT32_MAX: not yet */
     _Atomic(uint64_t) iteration, wait_count, wait_ns;
-    _Atomic(uint32_t) ordered; /* parameters that have a place, since the latest begin */
+    _Atomic(uint32_t) ordered;  /* parameters that have a place, since the latest begin */
+    _Atomic(uint32_t) sleepers; /* callers that wait for values, since before they look at due */
     _Atomic(bool) started, begun, ended;
     _Atomic(bool) told; /* others know of the end, or have had the time to */
 
@@ -115,7 +118,6 @@ struct psd_comm { /* NOLINT(clang-analyzer-optin.performance.Padding): by who ow
     enum psd_seat_phase phase;
     psd_status status; /* of the job, when it has ended */
     char *sentence;    /* owned; why it has */
-    size_t unfresh;    /* parameters whose initial value has not come */
     bool offered;      /* start has been called: nothing more is added */
     bool collecting;   /* a collective is under way */
 };

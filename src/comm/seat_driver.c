@@ -18,16 +18,25 @@ static void work(void *context, struct psd_work *ordered)
     psd_helpers_order(comm->helpers, ordered);
 }
 
+/* Whoever is about to sleep counts itself before it looks at what is due: either it sees that nothing is,
+ * or we see it, and it sleeps before we have the lock. */
+static void wake_sleepers(struct psd_comm *comm)
+{
+    if (!atomic_load(&comm->sleepers))
+        return;
+    pthread_mutex_lock(&comm->lock);
+    pthread_cond_broadcast(&comm->changed);
+    pthread_mutex_unlock(&comm->lock);
+}
+
 static void fresh(void *context, size_t param)
 {
     struct psd_comm *comm = context;
 
-    pthread_mutex_lock(&comm->lock);
     atomic_store(&comm->due[param], 0);
+    wake_sleepers(comm);
     if (comm->unfresh > 0 && --comm->unfresh == 0)
-        comm->phase = PSD_SEAT_STARTED;
-    pthread_cond_broadcast(&comm->changed);
-    pthread_mutex_unlock(&comm->lock);
+        psd_seat_advance(comm, PSD_SEAT_STARTED);
     psd_seat_let_go(comm);
 }
 

@@ -53,10 +53,18 @@ static bool is_summed(const struct psd_node *node, const struct psd_piece *piece
            !psd_job_is_factored(node->job, node->layout->parts[piece->first_part].param);
 }
 
+/* What the rule keeps for each value of the piece. */
+static unsigned states_of(const struct psd_node *node, const struct psd_piece *piece)
+{
+    size_t param = node->layout->parts[piece->first_part].param;
+
+    return node->job->params[param].averaged ? 0 : psd_job_states(node->job);
+}
+
 static psd_status init_one(struct psd_node *node, struct psd_shard *shard)
 {
     const struct psd_piece *piece = psd_shard_piece(node, shard);
-    unsigned states = node->job->mode == PSD_COMM_UPDATE ? node->job->rule->states : 0;
+    unsigned states = states_of(node, piece);
 
     shard->n_slots =
         psd_shard_is_shared(node, shard) ? node->merge->n_inputs : node->merge->n_slots;

@@ -41,7 +41,7 @@ struct psd_shard {
     struct psd_shard_part *parts; /* owned; [parts of the piece] */
     uint16_t *at;                 /* owned; [parts][merge nodes] */
     float *slots;                 /* owned; [n_slots][count], NULL where sizes are simulated */
-    float *states[4];             /* owned; [count] each, as many as the rule has */
+    float *states[4];             /* owned; [count] each, as many as the rule has; averaged: none */
     uint64_t fresh;               /* parts to be published when the event is over */
 };
 

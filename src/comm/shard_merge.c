@@ -176,10 +176,15 @@ static void add_small(struct psd_node *node, struct psd_shard *shard, uint32_t k
     psd_shard_merged(node, shard, k, kept, added);
 }
 
+static bool is_averaged(const struct psd_node *node, const struct psd_shard *shard)
+{
+    return node->job->params[psd_shard_part(node, shard, 0)->param].averaged;
+}
+
 static void complete(struct psd_node *node, struct psd_shard *shard, uint32_t k, uint16_t place)
 {
     shard->parts[k].root = (uint16_t)(place + 1);
-    if (node->clip.on)
+    if (node->clip.on && !is_averaged(node, shard))
         psd_clip_part(node, psd_shard_piece(node, shard)->first_part + k);
     else
         update(node, shard, k);
@@ -207,6 +212,8 @@ void psd_shard_update_all(struct psd_node *node)
 {
     for (size_t i = 0; i < node->shards.count; i++) {
         struct psd_shard *shard = &node->shards.all[i];
+        if (is_averaged(node, shard))
+            continue; /* it waits for no norm */
         for (uint32_t k = 0; k < psd_shard_piece(node, shard)->parts; k++) {
             if (shard->parts[k].root)
                 update(node, shard, k);

@@ -174,16 +174,20 @@ psd_status psd_syncer_count(struct psd_node *node, size_t param, unsigned worker
     return PSD_OK;
 }
 
+bool psd_syncer_is_synced(const struct psd_node *node, size_t param)
+{
+    const struct psd_syncer *syncer = &node->syncers.all[param];
+
+    return psd_job_follows(node->job, param) ||
+           (syncer->synced && !syncer->missing && syncer->iteration == node->iteration);
+}
+
 size_t psd_syncer_unsynced(const struct psd_node *node)
 {
     size_t i = 0;
 
-    for (; i < node->job->n_params; i++) {
-        const struct psd_syncer *syncer = &node->syncers.all[i];
-        if (!psd_job_follows(node->job, i) &&
-            (!syncer->synced || syncer->missing || syncer->iteration != node->iteration))
-            break;
-    }
+    while (i < node->job->n_params && psd_syncer_is_synced(node, i))
+        i++;
     return i;
 }
 

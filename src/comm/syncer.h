@@ -49,8 +49,9 @@ void psd_syncer_fini(struct psd_node *node);
 /* A worker of ours syncs `param`, with a gradient or with factors (NULL): checks and counts it. */
 psd_status psd_syncer_count(struct psd_node *node, size_t param, unsigned worker, float *grad);
 
-/* The first parameter that some worker of ours has not synced in the iteration begun last; n_params:
- * there is none. And whether any worker has synced any. */
+/* Whether all our workers have synced `param`, or what it follows, in the iteration begun last; the
+ * first of which that is not so, n_params: there is none; and whether any worker has synced any. */
+bool psd_syncer_is_synced(const struct psd_node *node, size_t param);
 size_t psd_syncer_unsynced(const struct psd_node *node);
 bool psd_syncer_any(const struct psd_node *node);
 

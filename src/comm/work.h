@@ -9,6 +9,8 @@
 #ifndef PSD_COMM_WORK_H
 #define PSD_COMM_WORK_H
 
+#include "base/box.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +22,7 @@ enum psd_work_kind {
 };
 
 struct psd_work {
+    struct psd_boxed boxed; /* for whoever holds it meanwhile */
     enum psd_work_kind kind;
     uint32_t param;                      /* that it is for */
     uint32_t urgency;                    /* as of a send */
@@ -28,8 +31,7 @@ struct psd_work {
     void (*run)(struct psd_work *work);  /* any thread; NULL where only sizes are simulated */
     void (*done)(struct psd_work *work); /* the node's thread; called by psd_node_done */
     void *owner;                         /* for the two above */
-    struct psd_work *next;               /* for whoever holds it meanwhile, */
-    uint64_t until_ns;                   /* and so is this */
+    uint64_t until_ns;                   /* for whoever holds it, too */
 };
 
 #endif
