@@ -99,7 +99,7 @@ static void what_chance_does_not_touch_is_equal(void)
         struct psd_file file;
         fprintf(stderr, "    %s\n", cases[i].name);
         open_layer(cases[i].name, CAFFE__PHASE__TEST, &layer);
-        CHECK_OK(psd_feed_start(layer.feed, cases[i].forward_times - 1));
+        CHECK_OK(psd_feed_start(layer.feed, cases[i].forward_times - 1, 0));
         CHECK_OK(psd_feed_take(layer.feed, &batch));
         check_close(batch->data, load(&layer, "out_data.bin", layer.batch * layer.size, &file),
                     layer.batch * layer.size);
@@ -175,7 +175,7 @@ static void check_training(const char *name, uint64_t forward_times, const struc
     struct psd_file file;
 
     open_layer(name, CAFFE__PHASE__TRAIN, &layer);
-    CHECK_OK(psd_feed_start(layer.feed, forward_times - 1));
+    CHECK_OK(psd_feed_start(layer.feed, forward_times - 1, 0));
     CHECK_OK(psd_feed_take(layer.feed, &batch));
     check_close(batch->label, load(&layer, "out_label.bin", layer.batch, &file), layer.batch);
     psd_file_close(&file);

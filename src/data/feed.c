@@ -10,13 +10,11 @@
 #include "data/feed.h"
 #include "base/alloc.h"
 #include "base/queue.h"
-#include "base/random.h"
 #include "base/thread.h"
-#include "data/picker.h"
+#include "data/feed_turns.h"
 
 #include <assert.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { PREFETCH = 4, PREFETCH_LEAST = 2, SENTENCE = 4096, LINE = 64 };
 
@@ -29,39 +27,26 @@ struct buffer {
 
 struct psd_feed {
     struct psd_feed_options options;
-    struct psd_picker *picker; /* owned */
-    struct psd_sample_shape shape;
-    struct buffer *ring; /* owned; options.prefetch of them */
-    float *values;       /* owned; all that the buffers point to */
-    uint64_t first;      /* record of sample 0 of iteration 0: rand_skip's choice */
-    uint64_t iteration;  /* to be read next */
+    struct psd_feed_turns *turns; /* owned */
+    struct buffer *ring;          /* owned; options.prefetch of them */
+    float *values;                /* owned; all that the buffers point to */
+    uint64_t iteration;           /* to be read next, */
+    size_t turn;                  /* and whose */
     pthread_t thread;
     bool running;
     struct psd_queue *free, *full; /* owned while running; of struct buffer * */
     struct buffer *failed;         /* borrowed from the ring: the failure that ended the thread */
 };
 
-static size_t sample_values(const struct psd_feed *feed)
-{
-    return feed->shape.channels * feed->shape.height * feed->shape.width;
-}
-
 /* --- the reading thread ----------------------------------------------------------------------- */
 
-static psd_status fill(struct psd_feed *feed, struct psd_batch *batch)
+/* The next worker's turn, or the first one's in the next iteration. */
+static void go_on(struct psd_feed *feed)
 {
-    const struct psd_feed_options *options = &feed->options;
-    struct psd_draw draw = {options->seed, feed->iteration << 32 | options->layer, 0};
-    uint64_t start = feed->first + feed->iteration * options->global_batch + options->offset;
-
-    batch->iteration = feed->iteration;
-    for (size_t k = 0; k < options->batch; k++) {
-        draw.index = options->offset + k;
-        PSD_TRY(psd_picker_pick(feed->picker, start + k, &draw, feed->shape,
-                                batch->data + k * sample_values(feed), batch->label + k));
-    }
-    batch->bad = psd_picker_bad(feed->picker);
-    return PSD_OK;
+    if (++feed->turn < feed->options.turns)
+        return;
+    feed->turn = 0;
+    feed->iteration += feed->options.stride;
 }
 
 static void run(void *arg)
@@ -71,12 +56,12 @@ static void run(void *arg)
     psd_status status = PSD_OK;
 
     while (status == PSD_OK && psd_queue_take(feed->free, &buffer)) {
-        status = fill(feed, &buffer->batch);
+        status = psd_feed_turns_fill(feed->turns, feed->iteration, feed->turn, &buffer->batch);
         buffer->status = status;
         if (status != PSD_OK)
             snprintf(buffer->sentence, sizeof buffer->sentence, "%s", psd_error());
         psd_queue_put(feed->full, &buffer);
-        feed->iteration += feed->options.stride;
+        go_on(feed);
     }
 }
 
@@ -84,8 +69,12 @@ static void run(void *arg)
 
 static void set_defaults(struct psd_feed_options *options)
 {
+    if (options->sources)
+        options->source = options->sources[0];
     if (options->global_batch == 0)
         options->global_batch = options->batch;
+    if (options->turns == 0)
+        options->turns = 1;
     if (options->stride == 0)
         options->stride = 1;
     if (options->prefetch == 0)
@@ -94,21 +83,15 @@ static void set_defaults(struct psd_feed_options *options)
         options->prefetch = PREFETCH_LEAST;
 }
 
-/* The stream of an iteration that never comes. */
-static uint64_t choose_first(const struct psd_feed_options *options)
-{
-    uint64_t stream = UINT64_C(0xffffffff) << 32 | options->layer;
-
-    return options->rand_skip ? psd_random_below(options->seed, stream, 0, options->rand_skip) : 0;
-}
-
 /* All buffers in one piece of memory, each array at the start of a cache line. */
 static psd_status make_ring(struct psd_feed *feed)
 {
+    struct psd_sample_shape shape = psd_feed_shape(feed);
     size_t count = feed->options.prefetch, line = LINE / sizeof(float), values, total;
     size_t labels = (feed->options.batch + line - 1) / line * line;
 
-    if (__builtin_mul_overflow(feed->options.batch, sample_values(feed), &values) ||
+    if (__builtin_mul_overflow(feed->options.batch, shape.channels * shape.height * shape.width,
+                               &values) ||
         values > SIZE_MAX / sizeof(float) / 2 / count)
         return psd_fail(PSD_ENOMEM, "a batch of %zu samples is too large", feed->options.batch);
     values = (values + line - 1) / line * line;
@@ -130,10 +113,9 @@ static psd_status prepare(struct psd_feed *feed)
 
     if (options->batch == 0)
         return psd_fail(PSD_ECONFIG, "%s: batch_size is 0", psd_source_path(options->source));
-    PSD_TRY(psd_picker_create(options->source, options->transform, &options->max_bad, options->log,
-                              &feed->picker));
-    PSD_TRY(psd_picker_shape(feed->picker, &feed->shape));
-    feed->first = choose_first(options);
+    PSD_TRY(psd_feed_turns_create(options, &feed->turns));
+    feed->options.offsets = NULL; /* borrowed no longer */
+    feed->options.sources = NULL;
     return make_ring(feed);
 }
 
@@ -158,7 +140,7 @@ void psd_feed_close(struct psd_feed *feed)
     if (!feed)
         return;
     psd_feed_stop(feed);
-    psd_picker_destroy(feed->picker);
+    psd_feed_turns_destroy(feed->turns);
     psd_alloc_free(feed->ring);
     psd_alloc_free(feed->values);
     psd_alloc_free(feed);
@@ -166,7 +148,7 @@ void psd_feed_close(struct psd_feed *feed)
 
 struct psd_sample_shape psd_feed_shape(const struct psd_feed *feed)
 {
-    return feed->shape;
+    return psd_feed_turns_shape(feed->turns);
 }
 
 /* --- running ---------------------------------------------------------------------------------- */
@@ -193,10 +175,12 @@ static void drop_queues(struct psd_feed *feed)
     feed->free = feed->full = NULL;
 }
 
-psd_status psd_feed_start(struct psd_feed *feed, uint64_t iteration)
+psd_status psd_feed_start(struct psd_feed *feed, uint64_t iteration, size_t turn)
 {
+    assert(turn < feed->options.turns);
     psd_feed_stop(feed);
     feed->iteration = iteration;
+    feed->turn = turn;
     feed->failed = NULL;
     psd_status status = make_queues(feed);
     if (status == PSD_OK)

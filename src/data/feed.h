@@ -4,7 +4,7 @@
  *                the feed's thread                     a ring of buffers
  *
  *     psd_feed_open(&(struct psd_feed_options){...}, &feed);
- *     psd_feed_start(feed, iteration);                 from any iteration, exactly
+ *     psd_feed_start(feed, iteration, 0);              from any iteration, exactly
  *     for (;;) {
  *         psd_feed_take(feed, &batch);                 waits if reading is slower than training
  *         ... batch->data, batch->label ...
@@ -21,6 +21,10 @@
  * which is Caffe's order, from the first key to the last and over again. A record that cannot be
  * used is replaced by the next good one of that order, logged once, and counted.
  *
+ * A feed may serve several workers in turn, a batch each, before the next iteration:
+ *
+ *     offsets {0, 8, 24}     t = 0: 0-7, 8-15, 24-31     t = 1: 0-7, 8-15, 24-31     ...
+ *
  * One thread opens, starts, takes, gives, stops and closes. */
 #ifndef PSD_DATA_FEED_H
 #define PSD_DATA_FEED_H
@@ -33,19 +37,24 @@
 
 struct psd_feed;
 
-/* A field left zero takes its default; source, transform and batch have none. */
+/* A field left zero takes its default; source (or sources), transform and batch have none. */
 struct psd_feed_options {
     const struct psd_source *source;       /* borrowed until close */
     const struct psd_transform *transform; /* borrowed until close */
     struct psd_log *log;                   /* borrowed until close; NULL: silent */
     size_t batch;                          /* samples */
     size_t global_batch;                   /* samples of all workers together; default: batch */
-    size_t offset;                         /* of our first sample in the global batch */
-    uint64_t stride;                       /* iterations from a batch to the next; default 1 */
-    unsigned prefetch;                     /* buffers in the ring; default 4, at least 2 */
-    uint64_t seed;                         /* of the job: for crops, mirrors and the skip */
-    uint32_t layer;                        /* keeps the chances of several layers apart */
-    uint32_t rand_skip;                    /* skips fewer than these records, by chance */
+    size_t turns;                          /* workers that take turns; default 1 */
+    const size_t *offsets;                 /* [turns]: where in the global batch each one's samples
+                                              start; copied; NULL: 0 */
+    const struct psd_source *const
+        *sources;       /* [turns]: what each reads alone, from its first record
+                                                on; copied; NULL: all read `source` */
+    uint64_t stride;    /* iterations from a round to the next; default 1 */
+    unsigned prefetch;  /* buffers in the ring; default 4, at least 2 */
+    uint64_t seed;      /* of the job: for crops, mirrors and the skip */
+    uint32_t layer;     /* keeps the chances of several layers apart */
+    uint32_t rand_skip; /* skips fewer than these records, by chance */
     struct psd_bad_limit max_bad;
 };
 
@@ -54,6 +63,7 @@ struct psd_batch {
     float *data;  /* borrowed until give; [batch][channels][height][width] */
     float *label; /* borrowed until give; [batch] */
     uint64_t iteration;
+    size_t turn;  /* which worker's it is */
     uint64_t bad; /* records left out so far */
 };
 
@@ -68,12 +78,12 @@ void psd_feed_close(struct psd_feed *feed);
 /* The shape of a sample in a batch. */
 struct psd_sample_shape psd_feed_shape(const struct psd_feed *feed);
 
-/* Starts reading at `iteration`; a feed that runs is stopped first. Batches that were taken must
- * have been given back. Iterations count batches, from 0 to 2^32 - 1. */
-psd_status psd_feed_start(struct psd_feed *feed, uint64_t iteration);
+/* Starts reading at `iteration` with the worker `turn`; a feed that runs is stopped first. Batches
+ * that were taken must have been given back. Iterations count rounds, from 0 to 2^32 - 1. */
+psd_status psd_feed_start(struct psd_feed *feed, uint64_t iteration, size_t turn);
 
-/* Waits for the batch of the next iteration; the caller gives it back. A failure of the reading
- * thread arrives here, with its sentence, and at every take after it. */
+/* Waits for the batch whose turn it is; the caller gives it back. A failure of the reading thread
+ * arrives here, with its sentence, and at every take after it. */
 psd_status psd_feed_take(struct psd_feed *feed, struct psd_batch **out);
 
 /* Gives a batch back; its buffer is filled again. */

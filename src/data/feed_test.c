@@ -75,7 +75,7 @@ static void records_come_in_the_order_of_their_keys_over_and_over(void)
     open_bench(&bench);
     struct psd_sample_shape shape = psd_feed_shape(bench.feed);
     CHECK(shape.channels == 1 && shape.height == 2 && shape.width == 3);
-    CHECK_OK(psd_feed_start(bench.feed, 0));
+    CHECK_OK(psd_feed_start(bench.feed, 0, 0));
     for (int t = 0; t < 50; t++)
         expect(bench.feed, 4,
                (int[]){4 * t % 10, (4 * t + 1) % 10, (4 * t + 2) % 10, (4 * t + 3) % 10});
@@ -88,12 +88,13 @@ static void workers_share_out_each_global_batch(void)
 
     bench.options.global_batch = 7;
     for (int worker = 0; worker < 3; worker++) { /* of 2, 3 and 2 samples */
-        bench.options.offset = (size_t[]){0, 2, 5}[worker];
+        size_t offset = (size_t[]){0, 2, 5}[worker];
+        bench.options.offsets = &offset;
         bench.options.batch = worker == 1 ? 3 : 2;
         open_bench(&bench);
-        CHECK_OK(psd_feed_start(bench.feed, 0));
+        CHECK_OK(psd_feed_start(bench.feed, 0, 0));
         for (int t = 0; t < 30; t++) {
-            int first = 7 * t + (int)bench.options.offset;
+            int first = 7 * t + (int)offset;
             expect(bench.feed, bench.options.batch,
                    (int[]){first % 100, (first + 1) % 100, (first + 2) % 100});
         }
@@ -103,15 +104,29 @@ static void workers_share_out_each_global_batch(void)
     clear(&bench);
 }
 
-static void test_batches_are_dealt_out_by_strides(void)
+/* Workers 0, 1 and 3 of five with two samples each. */
+static void several_workers_are_served_in_turn(void)
 {
+    static const size_t offsets[] = {0, 2, 6};
     struct bench bench = prepare(samples_write("db", 100, NULL), NULL);
+    struct psd_batch *batch = NULL;
 
-    bench.options.stride = 3;
+    bench.options.batch = 2;
+    bench.options.global_batch = 10;
+    bench.options.turns = 3;
+    bench.options.offsets = offsets;
     open_bench(&bench);
-    CHECK_OK(psd_feed_start(bench.feed, 2));
-    expect(bench.feed, 4, (int[]){8, 9, 10, 11});
-    expect(bench.feed, 4, (int[]){20, 21, 22, 23});
+    for (size_t from = 0; from < 3; from++) { /* a round may be entered anywhere */
+        CHECK_OK(psd_feed_start(bench.feed, 4, from));
+        for (size_t n = from; n < 40; n++) {
+            size_t t = 4 + n / 3, first = 10 * t + offsets[n % 3];
+            CHECK_OK(psd_feed_take(bench.feed, &batch));
+            CHECK(batch->iteration == t && batch->turn == n % 3);
+            CHECK_NEAR(batch->label[0], first % 100, 0);
+            CHECK_NEAR(batch->label[1], (first + 1) % 100, 0);
+            psd_feed_give(bench.feed, batch);
+        }
+    }
     clear(&bench);
 }
 
@@ -129,6 +144,53 @@ static void draw_pattern(unsigned i, Caffe__Datum *datum)
         datum->data.data[k] = (uint8_t)(10 * k + i);
 }
 
+/* Workers 1 and 2 of three with two samples each; the second's source is shorter. */
+static void each_worker_may_have_a_source(void)
+{
+    struct bench bench = prepare(samples_write("db_1", 9, NULL), NULL);
+    struct psd_source *second = NULL;
+
+    CHECK_OK(psd_source_open("lmdb", samples_write("db_2", 5, NULL), &second));
+    bench.options.source = NULL;
+    bench.options.sources = (const struct psd_source *[]){bench.source, second};
+    bench.options.batch = 2;
+    bench.options.global_batch = 6;
+    bench.options.turns = 2;
+    bench.options.offsets = (size_t[]){2, 4};
+    open_bench(&bench);
+    for (int from = 0; from < 7; from += 3) {
+        CHECK_OK(psd_feed_start(bench.feed, (uint64_t)from, 0));
+        for (int t = from; t < 30; t++) {
+            expect(bench.feed, 2, (int[]){2 * t % 9, (2 * t + 1) % 9});
+            expect(bench.feed, 2, (int[]){2 * t % 5, (2 * t + 1) % 5});
+        }
+    }
+    clear(&bench);
+    psd_source_close(second);
+}
+
+static void test_batches_are_dealt_out_by_strides(void)
+{
+    struct bench bench = prepare(samples_write("db", 100, NULL), NULL);
+
+    bench.options.stride = 3;
+    open_bench(&bench);
+    CHECK_OK(psd_feed_start(bench.feed, 2, 0));
+    expect(bench.feed, 4, (int[]){8, 9, 10, 11});
+    expect(bench.feed, 4, (int[]){20, 21, 22, 23});
+    psd_feed_close(bench.feed);
+
+    bench.options.turns = 2; /* rounds of eight, of which every third is ours */
+    bench.options.global_batch = 8;
+    bench.options.offsets = (size_t[]){0, 4};
+    open_bench(&bench);
+    CHECK_OK(psd_feed_start(bench.feed, 2, 1));
+    expect(bench.feed, 4, (int[]){20, 21, 22, 23});
+    expect(bench.feed, 4, (int[]){40, 41, 42, 43});
+    expect(bench.feed, 4, (int[]){44, 45, 46, 47});
+    clear(&bench);
+}
+
 static void it_starts_at_any_iteration_with_the_same_bits(void)
 {
     Caffe__TransformationParameter param;
@@ -138,7 +200,7 @@ static void it_starts_at_any_iteration_with_the_same_bits(void)
     crop_and_mirror(&param);
     struct bench bench = prepare(samples_write("db", 10, draw_pattern), &param);
     open_bench(&bench);
-    CHECK_OK(psd_feed_start(bench.feed, 0));
+    CHECK_OK(psd_feed_start(bench.feed, 0, 0));
     for (int t = 0; t < 20; t++) {
         CHECK_OK(psd_feed_take(bench.feed, &batch));
         memcpy(kept[t], batch->data, sizeof kept[t]);
@@ -146,7 +208,7 @@ static void it_starts_at_any_iteration_with_the_same_bits(void)
     }
     CHECK(!same_bits(kept[0], kept[5], sizeof kept[0])); /* the same records, cut otherwise */
     for (unsigned start = 0; start < 20; start += 7) {
-        CHECK_OK(psd_feed_start(bench.feed, start));
+        CHECK_OK(psd_feed_start(bench.feed, start, 0));
         for (unsigned t = start; t < 20; t++) {
             CHECK_OK(psd_feed_take(bench.feed, &batch));
             CHECK(batch->iteration == t && same_bits(kept[t], batch->data, sizeof kept[t]));
@@ -156,7 +218,7 @@ static void it_starts_at_any_iteration_with_the_same_bits(void)
     clear(&bench);
 }
 
-static void a_worker_s_samples_are_cut_as_one_big_batch_would_be(void)
+static void samples_of_a_worker_are_cut_as_one_big_batch_would_be(void)
 {
     Caffe__TransformationParameter param;
     struct psd_batch *batch = NULL;
@@ -166,18 +228,22 @@ static void a_worker_s_samples_are_cut_as_one_big_batch_would_be(void)
     struct bench bench = prepare(samples_write("db", 30, draw_pattern), &param);
     bench.options.batch = 8;
     open_bench(&bench);
-    CHECK_OK(psd_feed_start(bench.feed, 5));
+    CHECK_OK(psd_feed_start(bench.feed, 5, 0));
     CHECK_OK(psd_feed_take(bench.feed, &batch));
     memcpy(whole, batch->data, sizeof whole);
     psd_feed_close(bench.feed);
 
     bench.options.batch = 3;
     bench.options.global_batch = 8;
-    bench.options.offset = 5;
+    bench.options.turns = 2;
+    bench.options.offsets = (size_t[]){1, 5};
     open_bench(&bench);
-    CHECK_OK(psd_feed_start(bench.feed, 5));
-    CHECK_OK(psd_feed_take(bench.feed, &batch));
-    CHECK(same_bits(batch->data, whole + 20, 12 * sizeof *whole));
+    CHECK_OK(psd_feed_start(bench.feed, 5, 0));
+    for (size_t turn = 0; turn < 2; turn++) {
+        CHECK_OK(psd_feed_take(bench.feed, &batch));
+        CHECK(same_bits(batch->data, whole + (turn ? 20 : 4), 12 * sizeof *whole));
+        psd_feed_give(bench.feed, batch);
+    }
     clear(&bench);
 }
 
@@ -192,7 +258,7 @@ static void rand_skip_is_a_function_of_the_seed(void)
     for (int i = 0; i < 30; i++) {
         bench.options.seed = (uint64_t)i / 2;
         open_bench(&bench);
-        CHECK_OK(psd_feed_start(bench.feed, 0));
+        CHECK_OK(psd_feed_start(bench.feed, 0, 0));
         CHECK_OK(psd_feed_take(bench.feed, &batch));
         firsts[i] = batch->label[0];
         CHECK(firsts[i] < 50);
@@ -226,7 +292,7 @@ static void a_bad_record_is_replaced_by_the_next_good_one(void)
 
     bench.options.max_bad = (struct psd_bad_limit){PSD_BAD_COUNT, 4, 0};
     open_bench(&bench);
-    CHECK_OK(psd_feed_start(bench.feed, 0));
+    CHECK_OK(psd_feed_start(bench.feed, 0, 0));
     for (int epochs = 0; epochs < 3; epochs++) {
         expect(bench.feed, 4, (int[]){1, 1, 2, 5});
         expect(bench.feed, 4, (int[]){5, 5, 6, 7});
@@ -252,7 +318,7 @@ static void one_bad_record_too_many_is_an_error_for_the_taker(void)
 
     bench.options.max_bad = (struct psd_bad_limit){PSD_BAD_SHARE, 0, 0.35};
     open_bench(&bench);
-    CHECK_OK(psd_feed_start(bench.feed, 0));
+    CHECK_OK(psd_feed_start(bench.feed, 0, 0));
     expect(bench.feed, 4, (int[]){1, 1, 2, 5});
     expect(bench.feed, 4, (int[]){5, 5, 6, 7});
     for (int i = 0; i < 2; i++) {
@@ -334,7 +400,7 @@ static void a_batch_stays_while_others_are_read(void)
     for (unsigned prefetch = 1; prefetch < 6; prefetch++) {
         bench.options.prefetch = prefetch;
         open_bench(&bench);
-        CHECK_OK(psd_feed_start(bench.feed, 0));
+        CHECK_OK(psd_feed_start(bench.feed, 0, 0));
         CHECK_OK(psd_feed_take(bench.feed, &held));
         for (int i = 0; i < 20; i++) {
             struct psd_batch *other = NULL;
@@ -357,7 +423,7 @@ static void it_runs_only_between_start_and_stop(void)
     open_bench(&bench);
     CHECK_STATUS(PSD_EINVAL, psd_feed_take(bench.feed, &batch));
     psd_feed_stop(bench.feed);
-    CHECK_OK(psd_feed_start(bench.feed, 3));
+    CHECK_OK(psd_feed_start(bench.feed, 3, 0));
     expect(bench.feed, 4, (int[]){2, 3, 4, 5});
     psd_feed_stop(bench.feed);
     psd_feed_stop(bench.feed);
@@ -375,7 +441,7 @@ static void a_database_that_shrinks_is_an_error_for_the_taker(void)
     psd_status status = PSD_OK;
 
     open_bench(&bench);
-    CHECK_OK(psd_feed_start(bench.feed, 0));
+    CHECK_OK(psd_feed_start(bench.feed, 0, 0));
     snprintf(file, sizeof file, "%s/data.mdb", path);
     CHECK(truncate(file, 5000) == 0);
     for (int i = 0; i < 50 && status == PSD_OK; i++) {
@@ -394,7 +460,7 @@ static void once_warm_it_allocates_nothing(void)
     struct psd_batch *batch = NULL;
 
     open_bench(&bench);
-    CHECK_OK(psd_feed_start(bench.feed, 0));
+    CHECK_OK(psd_feed_start(bench.feed, 0, 0));
     for (int t = 0; t < 200; t++) {
         if (t == 5)
             psd_alloc_fail_at(0);
@@ -412,11 +478,14 @@ static void it_survives_every_failed_allocation(void)
 
     for (long n = 0; failed; n++) {
         struct bench bench = prepare(path, NULL);
+        const struct psd_source *sources[] = {bench.source, bench.source};
         struct psd_batch *batch = NULL;
+        bench.options.turns = 2;
+        bench.options.sources = sources;
         psd_alloc_fail_at(n);
         psd_status status = psd_feed_open(&bench.options, &bench.feed);
         if (status == PSD_OK)
-            status = psd_feed_start(bench.feed, 0);
+            status = psd_feed_start(bench.feed, 0, 0);
         if (status == PSD_OK)
             status = psd_feed_take(bench.feed, &batch);
         if (status == PSD_OK)
@@ -431,9 +500,11 @@ int main(int argc, char **argv)
 {
     RUN(records_come_in_the_order_of_their_keys_over_and_over)
     RUN(workers_share_out_each_global_batch)
+    RUN(several_workers_are_served_in_turn)
+    RUN(each_worker_may_have_a_source)
     RUN(test_batches_are_dealt_out_by_strides)
     RUN(it_starts_at_any_iteration_with_the_same_bits)
-    RUN(a_worker_s_samples_are_cut_as_one_big_batch_would_be)
+    RUN(samples_of_a_worker_are_cut_as_one_big_batch_would_be)
     RUN(rand_skip_is_a_function_of_the_seed)
     RUN(a_bad_record_is_replaced_by_the_next_good_one)
     RUN(one_bad_record_too_many_is_an_error_for_the_taker)
