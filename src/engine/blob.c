@@ -75,18 +75,6 @@ bool psd_shape_axis(const struct psd_shape *shape, int index, size_t *out)
     return true;
 }
 
-static psd_status zero(struct psd_device *device, struct psd_device_memory *memory)
-{
-    struct psd_device_stream *stream = NULL;
-
-    PSD_TRY(psd_device_stream_create(device, &stream));
-    psd_status status = psd_device_zero(stream, memory, 0, psd_device_size(memory));
-    if (status == PSD_OK)
-        status = psd_device_stream_finish(stream);
-    psd_device_stream_destroy(stream);
-    return status;
-}
-
 /* Makes sure that there are `size` bytes; new ones are zero, as in Caffe. */
 static psd_status enlarge(struct psd_device *device, size_t size, bool *shared,
                           struct psd_device_memory **memory)
@@ -96,11 +84,6 @@ static psd_status enlarge(struct psd_device *device, size_t size, bool *shared,
     if (*memory && psd_device_size(*memory) >= size)
         return PSD_OK;
     PSD_TRY(psd_device_alloc(device, size, &larger));
-    psd_status status = zero(device, larger);
-    if (status != PSD_OK) {
-        psd_device_free(larger);
-        return status;
-    }
     if (!*shared)
         psd_device_free(*memory);
     *memory = larger;

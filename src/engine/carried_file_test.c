@@ -8,24 +8,20 @@
     "layer { name: '" name "' type: 'LSTM' bottom: 'n' bottom: 'c' top: 'y' "                      \
     "recurrent_param { num_output: 2 } }"
 
-static float *own_state(const struct lab *lab)
-{
-    return psd_blob_values(psd_net_layer(lab->net, "l")->carried[0].blob);
-}
+enum { WIDTH = 16 }; /* of what the LSTM of four streams carries */
 
-/* What a net with a state of its own saves, given to a net of that text. */
-static psd_status hand_over(const char *text, float *out)
+/* What two workers of a net carry, saved and given to `workers` of a net of that text. */
+static psd_status hand_over(const char *text, float *out, unsigned workers)
 {
     struct lab from = lab_of(NET_OF("l", "4")), to = lab_of(text);
     struct psd_document *document = NULL;
+    float rows[2 * WIDTH];
 
-    lab_scatter(own_state(&from), 16, 3);
+    lab_scatter(rows, 2 * WIDTH, 3);
+    CHECK(psd_carried_count(from.net) == WIDTH); /* what is averaged is a parameter */
     CHECK_OK(psd_document_create(&psd__state__descriptor, "state", 0, &document));
-    CHECK_OK(psd_carried_save(from.net, document));
-    CHECK(((Psd__State *)document->root)->n_carried == 1); /* what is averaged is a parameter */
-    psd_status status = psd_carried_load(to.net, (Psd__State *)document->root, "s");
-    if (out)
-        memcpy(out, own_state(&to), 16 * sizeof *out);
+    CHECK_OK(psd_carried_save(from.net, rows, 2, document));
+    psd_status status = psd_carried_load(to.net, out, workers, (Psd__State *)document->root, "s");
     psd_document_destroy(document);
     lab_close(&from);
     lab_close(&to);
@@ -34,31 +30,49 @@ static psd_status hand_over(const char *text, float *out)
 
 static void a_state_is_saved_and_loaded(void)
 {
-    float got[16], wanted[16];
+    float got[3 * WIDTH] = {0}, wanted[3 * WIDTH] = {0};
 
-    lab_scatter(wanted, 16, 3);
-    CHECK_OK(hand_over(NET_OF("l", "4"), got));
-    CHECK(same_bits(got, wanted, sizeof got));
+    lab_scatter(wanted, 2 * WIDTH, 3);
+    for (unsigned workers = 1; workers <= 3; workers++) {
+        CHECK_OK(hand_over(NET_OF("l", "4"), got, workers));
+        CHECK(same_bits(got, wanted, workers * WIDTH * sizeof *got));
+    }
+}
+
+static void a_net_gives_and_takes_what_it_carries(void)
+{
+    struct lab lab = lab_of(NET_OF("l", "4"));
+    float put[WIDTH], taken[WIDTH];
+
+    lab_scatter(put, WIDTH, 5);
+    psd_carried_put(lab.net, put);
+    CHECK(
+        same_bits(put, psd_blob_values(psd_net_layer(lab.net, "l")->carried[0].blob), sizeof put));
+    psd_carried_take(lab.net, taken);
+    CHECK(same_bits(put, taken, sizeof put));
+    lab_close(&lab);
 }
 
 static void a_state_of_another_net_is_refused(void)
 {
+    float rows[2 * WIDTH];
     const char *sentence =
         "s: the net has no layer l that carries 16 values; is the file of another "
         "net?";
 
-    CHECK_STATUS(PSD_ECONFIG, hand_over(NET_OF("other", "4"), NULL));
+    CHECK_STATUS(PSD_ECONFIG, hand_over(NET_OF("other", "4"), rows, 2));
     CHECK_TEXT(sentence, psd_error());
-    CHECK_STATUS(PSD_ECONFIG, hand_over(NET_OF("l", "3"), NULL));
+    CHECK_STATUS(PSD_ECONFIG, hand_over(NET_OF("l", "3"), rows, 2));
     CHECK_TEXT(sentence, psd_error());
     CHECK_STATUS(PSD_ECONFIG, hand_over("layer { name: 'l' type: 'Input' top: 'x' input_param { "
                                         "shape { dim: 2 } } }",
-                                        NULL));
+                                        rows, 2));
     CHECK_TEXT(sentence, psd_error());
 }
 
 int main(int argc, char **argv)
 {
     RUN(a_state_is_saved_and_loaded)
+    RUN(a_net_gives_and_takes_what_it_carries)
     RUN(a_state_of_another_net_is_refused)
 }

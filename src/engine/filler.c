@@ -12,7 +12,7 @@
 /* What is filled, and from where numbers are drawn. */
 struct target {
     const Caffe__FillerParameter *filler;
-    uint64_t seed, stream;
+    uint64_t seed, stream, first;
     const struct psd_shape *shape;
     size_t count;
     float *values;
@@ -29,7 +29,7 @@ static psd_status fill_constant(const struct target *t)
 
 static void draw_between(const struct target *t, float min, float max)
 {
-    psd_random_fill_uniform(t->seed, t->stream, 0, t->count, t->values);
+    psd_random_fill_uniform(t->seed, t->stream, t->first, t->count, t->values);
     for (size_t i = 0; i < t->count; i++)
         t->values[i] = min + t->values[i] * (max - min);
 }
@@ -90,7 +90,7 @@ static psd_status fill_xavier(const struct target *t)
 
 static void draw_normal(const struct target *t, float mean, float deviation)
 {
-    psd_random_fill_normal(t->seed, t->stream, 0, t->count, t->values);
+    psd_random_fill_normal(t->seed, t->stream, t->first, t->count, t->values);
     for (size_t i = 0; i < t->count; i++)
         t->values[i] = mean + t->values[i] * deviation;
 }
@@ -103,7 +103,7 @@ static void thin_out(const struct target *t)
     float chance = (float)((double)t->filler->sparse / outputs);
 
     for (size_t i = 0; i < t->count; i++) {
-        if (psd_random_uniform(t->seed, t->stream | (uint64_t)1 << 63, i) >= chance)
+        if (psd_random_uniform(t->seed, t->stream | (uint64_t)1 << 63, t->first + i) >= chance)
             t->values[i] = 0;
     }
 }
@@ -174,12 +174,13 @@ static psd_status unknown(const char *type)
     return psd_fail(PSD_ECONFIG, "there is no filler \"%s\"%s", type, psd_suggest_phrase(&suggest));
 }
 
-psd_status psd_filler_fill(const Caffe__FillerParameter *filler, uint64_t seed, uint64_t stream,
-                           struct psd_blob *blob)
+psd_status psd_filler_fill_part(const Caffe__FillerParameter *filler, uint64_t seed,
+                                uint64_t stream, uint64_t first, struct psd_blob *blob)
 {
     static const Caffe__FillerParameter zero = CAFFE__FILLER_PARAMETER__INIT;
-    const struct target target = {filler ? filler : &zero, seed, stream, &blob->shape, blob->count,
-                                  psd_blob_values(blob)};
+    const struct target target = {
+        filler ? filler : &zero, seed, stream, first, &blob->shape, blob->count,
+        psd_blob_values(blob)};
 
     for (size_t i = 0; blob->count && i < KINDS; i++) {
         if (strcmp(kinds[i].type, target.filler->type) != 0)
@@ -190,4 +191,10 @@ psd_status psd_filler_fill(const Caffe__FillerParameter *filler, uint64_t seed, 
         return kinds[i].fill(&target);
     }
     return blob->count ? unknown(target.filler->type) : PSD_OK;
+}
+
+psd_status psd_filler_fill(const Caffe__FillerParameter *filler, uint64_t seed, uint64_t stream,
+                           struct psd_blob *blob)
+{
+    return psd_filler_fill_part(filler, seed, stream, 0, blob);
 }

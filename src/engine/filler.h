@@ -13,4 +13,9 @@
 psd_status psd_filler_fill(const Caffe__FillerParameter *filler, uint64_t seed, uint64_t stream,
                            struct psd_blob *blob);
 
+/* The same for a part of something larger, whose first value is `first` of the whole: what is drawn is
+ * drawn for the places in the whole. */
+psd_status psd_filler_fill_part(const Caffe__FillerParameter *filler, uint64_t seed,
+                                uint64_t stream, uint64_t first, struct psd_blob *blob);
+
 #endif

@@ -185,6 +185,24 @@ static void values_follow_from_seed_stream_and_element(void)
     finish(&large);
 }
 
+static void a_part_has_the_values_of_its_places(void)
+{
+    static const char *const texts[] = {"type: 'uniform'", "type: 'gaussian'", "type: 'xavier'",
+                                        "type: 'gaussian' sparse: 2"};
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct filled whole = prepare(texts[i], psd_shape_of(2, 4, 50, 0, 0));
+        struct filled part = prepare(texts[i], psd_shape_of(2, 4, 50, 0, 0));
+        CHECK_OK(fill(&whole, 1, 2));
+        CHECK_OK(psd_filler_fill_part((const Caffe__FillerParameter *)part.filler->root, 1, 2, 77,
+                                      &part.blob));
+        CHECK(same_bits(psd_blob_values(&whole.blob) + 77, psd_blob_values(&part.blob),
+                        (200 - 77) * sizeof(float)));
+        finish(&part);
+        finish(&whole);
+    }
+}
+
 static void impossible_fillers_are_refused(void)
 {
     static const struct {
@@ -214,5 +232,6 @@ int main(int argc, char **argv)
     RUN(sparse_keeps_that_many_of_an_inputs_weights)
     RUN(positive_unitball_sums_to_one_for_each_output)
     RUN(values_follow_from_seed_stream_and_element)
+    RUN(a_part_has_the_values_of_its_places)
     RUN(impossible_fillers_are_refused)
 }

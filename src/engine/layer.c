@@ -139,7 +139,7 @@ void psd_layer_draw(const struct psd_layer *layer, unsigned purpose, size_t rows
 {
     values->seed = layer->net->seed;
     values->stream = psd_layer_stream(layer, purpose);
-    values->sample = psd_net_batch(layer->net) * rows;
+    values->sample = psd_net_row(layer->net, rows);
 }
 
 psd_status psd_layer_plan(struct psd_layer *layer, size_t i, const struct psd_op_spec *spec)

@@ -30,10 +30,12 @@ struct psd_param {
     float rate, decay;        /* multipliers of learning rate and weight decay */
     bool has_rate, has_decay; /* a prototxt gives them, so that sharers must agree */
     bool learns;              /* its rate is not 0 */
-    bool fresh;          /* no gradient yet in this pass: the first is set, the others are added */
-    bool factored;       /* in this pass its gradient went out as factors, and there is no other */
-    unsigned uses, left; /* layers that use it; those whose backward is still to come */
-    size_t layer, index; /* the layer that made it, and its place there */
+    bool fresh;           /* no gradient yet in this pass: the first is set, the others are added */
+    bool goes_as_factors; /* of a job whose gradients of it are factors; for snapshots */
+    bool factored;        /* in this pass its gradient went out as factors, and there is no other */
+    unsigned uses, left;  /* layers that use it; those whose backward is still to come */
+    size_t layer, index;  /* the layer that made it, and its place there */
+    size_t number;        /* its place among the parameters of the net */
 };
 
 /* How what a layer carries from one pass to the next becomes one thing of several workers. */
@@ -66,6 +68,7 @@ struct psd_layer_kind {
     bool keeps_tops;      /* nobody may work on its tops in place: its backward reads them, it fills
                              them only once, or their memory is others' too */
     bool gives_factors;   /* the gradient of parameter 0 is the product of top diff and bottom */
+    bool takes_batch;     /* its tops have psd_net_options.batch samples, where that is given */
     unsigned unlearned;   /* bit i: bottom i gets no gradient (labels) */
 
     size_t state_size; /* bytes of layer->state, zeroed before setup */
@@ -86,8 +89,8 @@ struct psd_layer_kind {
     /* Frees what hangs off layer->state. NULL: nothing. */
     void (*drop)(struct psd_layer *layer);
 
-    /* Before the first forward of a run of iterations; a data layer seeks. NULL: nothing to do. */
-    psd_status (*seek)(struct psd_layer *layer, uint64_t iteration);
+    /* Somebody has given the net another position; a data layer seeks. NULL: nothing to do. */
+    psd_status (*seek)(struct psd_layer *layer);
 
     /* Multiply-adds of one forward, of the whole batch. NULL: too few to count. */
     double (*macs)(const struct psd_layer *layer);
@@ -107,6 +110,7 @@ struct psd_layer {
     bool *propagates;                /* owned; which bottoms get a gradient */
     float *loss_weight;              /* owned; of each top */
     bool backward_needed;
+    bool pins; /* each worker of a job reads a source of its own here */
 
     struct psd_carried *carried; /* owned; what goes from pass to pass */
     size_t n_carried;

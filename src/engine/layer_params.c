@@ -1,4 +1,8 @@
-/* layer_params.c - what a layer learns: made once, shared by name, or another net's. */
+/* layer_params.c - what a layer learns: made once, shared by name, or another net's.
+ *
+ *     by name    one parameter                                in one net
+ *     share      the other net's parameter                    a test net
+ *     twin       a parameter of our own, the other's values   a net that trains at the same time */
 #include "base/alloc.h"
 #include "engine/filler.h"
 #include "engine/layer.h"
@@ -55,6 +59,7 @@ static struct psd_param *add_to_net(struct psd_net *net)
     param = psd_alloc_zero(1, sizeof *param);
     if (!param)
         return NULL;
+    param->number = net->n_params;
     net->params[net->n_params++] = param;
     psd_blob_init(&param->blob, net->device);
     return param;
@@ -83,6 +88,22 @@ static psd_status fill(const struct psd_layer *layer, const Caffe__FillerParamet
     return status;
 }
 
+/* Twins are made of the same layers, so that their parameters have the same order. */
+static psd_status look_at_twin(const struct psd_layer *layer, const struct psd_shape *shape,
+                               struct psd_param *param)
+{
+    const struct psd_net *net = layer->net, *twin = net->twin;
+    size_t number = param->number;
+
+    if (number >= twin->n_params || !psd_shape_same(shape, &twin->params[number]->blob.shape))
+        return psd_layer_fail(layer, NULL, 0,
+                              "parameter %zu has another shape than in the net that it is a twin "
+                              "of",
+                              layer->n_params);
+    psd_blob_share_data(&param->blob, &twin->params[number]->blob);
+    return psd_blob_reshape(&param->blob, shape);
+}
+
 /* A parameter of the net's own, filled. */
 static psd_status make_param(struct psd_layer *layer, const struct psd_shape *shape,
                              const Caffe__FillerParameter *filler, struct psd_param **out)
@@ -100,7 +121,8 @@ static psd_status make_param(struct psd_layer *layer, const struct psd_shape *sh
                       : psd_alloc_text("%s[%zu]", layer->name, layer->n_params);
     if (!param->name)
         return PSD_ENOMEM;
-    PSD_TRY(fill(layer, filler, shape, param));
+    PSD_TRY(layer->net->twin ? look_at_twin(layer, shape, param)
+                             : fill(layer, filler, shape, param));
     *out = param;
     return PSD_OK;
 }

@@ -1,5 +1,5 @@
 /* net.c - forward, backward, and the looks inside. */
-#include "engine/net.h"
+#include "engine/net_position.h"
 
 #include <string.h>
 
@@ -20,23 +20,6 @@ struct psd_blob *psd_net_blob(const struct psd_net *net, const char *name)
             return &net->blobs[i];
     }
     return NULL;
-}
-
-static uint64_t batch_at(const struct psd_net_position *position)
-{
-    uint64_t workers = position->workers ? position->workers : 1;
-
-    return position->iteration * workers + position->worker;
-}
-
-uint64_t psd_net_batch(const struct psd_net *net)
-{
-    return batch_at(&net->pass);
-}
-
-uint64_t psd_net_next_batch(const struct psd_net *net)
-{
-    return batch_at(&net->position);
 }
 
 psd_status psd_net_reshape(struct psd_net *net)
@@ -67,15 +50,13 @@ size_t psd_net_count_outputs(const struct psd_net *net)
     return count;
 }
 
-psd_status psd_net_seek(struct psd_net *net, const struct psd_net_position *position)
+void psd_net_get_outputs(const struct psd_net *net, float *out)
 {
-    net->position = *position;
-    for (size_t i = 0; i < net->n_layers; i++) {
-        struct psd_layer *layer = &net->layers[i];
-        if (layer->kind->seek)
-            PSD_TRY(layer->kind->seek(layer, position->iteration));
+    for (size_t i = 0; i < net->n_outputs; i++) {
+        const struct psd_blob *blob = &net->blobs[net->outputs[i]];
+        memcpy(out, psd_blob_values(blob), blob->count * sizeof *out);
+        out += blob->count;
     }
-    return PSD_OK;
 }
 
 /* The layer that made a parameter is the first to use it. One that another net made is asked for at
@@ -116,20 +97,29 @@ psd_status psd_net_forward(struct psd_net *net, float *loss)
         if (net->hooks.passed)
             net->hooks.passed(net->hooks.context, layer, false);
     }
-    net->position.iteration++;
+    psd_net_advance(&net->position);
     if (loss)
         *loss = sum;
     return PSD_OK;
 }
 
 /* The gradient of the loss by a top that is a loss is its weight. */
-static void start_loss(const struct psd_layer *layer)
+static void start_loss(const struct psd_net *net, const struct psd_layer *layer)
 {
     for (size_t i = 0; i < layer->n_top; i++) {
         float *diff = layer->loss_weight[i] != 0 ? psd_blob_gradient(layer->top[i]) : NULL;
         for (size_t k = 0; diff && k < layer->top[i]->count; k++)
-            diff[k] = layer->loss_weight[i];
+            diff[k] = layer->loss_weight[i] * net->loss_scale;
     }
+}
+
+static psd_status give_gradient(const struct psd_net *net, struct psd_param *param)
+{
+    if (!param->blob.diff)
+        return psd_fail(PSD_EINVAL, "nobody has lent a gradient of %s before backward",
+                        param->name);
+    return net->hooks.gradient_ready ? net->hooks.gradient_ready(net->hooks.context, param)
+                                     : PSD_OK;
 }
 
 /* After a layer's backward its parameters have one use less to come. */
@@ -138,8 +128,8 @@ static psd_status finish_params(const struct psd_net *net, const struct psd_laye
     for (size_t i = 0; !net->share && i < layer->n_params; i++) {
         struct psd_param *param = layer->params[i];
         param->fresh = false;
-        if (--param->left == 0 && param->learns && !param->factored && net->hooks.gradient_ready)
-            PSD_TRY(net->hooks.gradient_ready(net->hooks.context, param));
+        if (--param->left == 0 && param->learns && !param->factored)
+            PSD_TRY(give_gradient(net, param));
     }
     return PSD_OK;
 }
@@ -155,7 +145,7 @@ psd_status psd_net_backward(struct psd_net *net, bool clear)
         struct psd_layer *layer = &net->layers[i];
         if (!layer->backward_needed)
             continue;
-        start_loss(layer);
+        start_loss(net, layer);
         PSD_TRY(layer->kind->backward(layer));
         PSD_TRY(finish_params(net, layer));
         if (net->hooks.passed)

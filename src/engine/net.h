@@ -37,6 +37,22 @@ struct psd_net_hooks {
     void (*passed)(void *context, const struct psd_layer *layer, bool backward);
 };
 
+/* Whose samples the next passes work on: those of the logical workers `workers` in turn, one pass
+ * each, and then those of the next iteration. A field left zero takes its default. */
+struct psd_net_position {
+    uint64_t iteration;
+    const unsigned *workers; /* rising; borrowed until the next seek; NULL: worker 0 alone */
+    unsigned n_workers;
+    unsigned turn; /* which of them is next */
+    unsigned of;   /* logical workers in the whole job; default: 1 */
+    uint64_t
+        stride; /* iterations from a round to the next, for nets that share a test; default: 1 */
+
+    /* Samples of all workers in an iteration; where they cannot be equal the first have one more.
+     * Default: `of` times our batch. */
+    size_t global_batch;
+};
+
 struct psd_net_options {
     struct psd_document *document; /* borrowed; outlives the net, and is changed by it (splits) */
     Caffe__NetParameter *net;      /* in that document; NULL: its root */
@@ -49,14 +65,20 @@ struct psd_net_options {
     struct psd_log *log; /* borrowed; NULL: silent */
     const struct psd_net
         *share; /* uses the parameters of this net, by layer name; it outlives us */
+
+    /* Another net of the same document, for other workers at the same time: parameters look at the
+     * values of that net's, with gradients of their own. What the net is made of (document, net,
+     * phase, level, stages, share, seed) is that net's; it outlives us. */
+    const struct psd_net *twin_of;
+
+    /* Whoever runs the net lends the gradients of its parameters (psd_blob_share_diff) before each
+     * backward; the net has none. One that goes out as factors needs no lender. */
+    bool borrows_gradients;
+
+    struct psd_net_position position; /* of the first forward */
+    size_t batch; /* samples of a pass; default: the twin's, or as the prototxt says */
     struct psd_net_hooks hooks;
     struct psd_bad_limit max_bad; /* records that data layers may leave out */
-};
-
-/* Which samples a pass works on: logical worker `worker` of `workers` at `iteration`. */
-struct psd_net_position {
-    uint64_t iteration;
-    unsigned worker, workers; /* workers 0 is 1 */
 };
 
 struct psd_net {
@@ -71,6 +93,8 @@ struct psd_net {
     struct psd_bad_limit max_bad;
     struct psd_net_position position; /* of the next forward */
     struct psd_net_position pass;     /* of the latest, and of its backward */
+    size_t batch;                     /* samples of a pass; 0: as the prototxt says */
+    float loss_scale; /* gradients are those of so many times the loss; 1 at first */
 
     size_t n_layers, n_blobs, n_params, n_outputs;
     struct psd_layer *layers;    /* owned */
@@ -79,7 +103,9 @@ struct psd_net {
     bool *blob_needs_diff;       /* owned */
     struct psd_param **params;   /* owned array; each owned unless the net shares another's */
     const struct psd_net *share; /* borrowed */
-    size_t *outputs;             /* owned; blobs that nobody reads, by name as Caffe has them */
+    const struct psd_net *twin;  /* borrowed; has the values of our parameters; NULL: we do */
+    bool borrows_gradients;
+    size_t *outputs; /* owned; blobs that nobody reads, by name as Caffe has them */
 };
 
 /* Builds a net. PSD_ECONFIG: the sentence has the place in the prototxt. */
@@ -93,22 +119,36 @@ struct psd_blob *psd_net_blob(const struct psd_net *net, const char *name);
 /* The loss weight of a blob; 0 for what is no loss. */
 float psd_net_loss_weight(const struct psd_net *net, size_t blob);
 
-/* How many floats the outputs have together. */
+/* How many floats the outputs have together; and the outputs of the latest pass, one after the other. */
 size_t psd_net_count_outputs(const struct psd_net *net);
+void psd_net_get_outputs(const struct psd_net *net, float *out);
 
-/* The next forward works on these samples. */
+/* The next forward works on these samples. Seeking to where the net is costs nothing. PSD_ECONFIG: there
+ * are too few samples for all workers; PSD_EINVAL: the position makes no sense for this net. */
 psd_status psd_net_seek(struct psd_net *net, const struct psd_net_position *position);
+
+/* The logical worker of a position. */
+unsigned psd_net_worker(const struct psd_net_position *position);
+
+/* Whether workers of a job read sources of their own (shared_file_system: false): where a worker is,
+ * its source has to be, and there are as many workers as sources. */
+bool psd_net_is_pinned(const struct psd_net *net);
 
 /* The batch that the latest forward works on, and that of the next, counted over all iterations and
  * workers. */
 uint64_t psd_net_batch(const struct psd_net *net);
 uint64_t psd_net_next_batch(const struct psd_net *net);
 
+/* Where the latest forward's samples stand, if the net has `rows` rows for them, among the rows of all
+ * workers in all iterations. With equal seeds a sample's number decides what is
+ * drawn for it, whoever has it. */
+uint64_t psd_net_row(const struct psd_net *net, size_t rows);
+
 /* Lets all layers follow after somebody has given an Input layer's top another shape. */
 psd_status psd_net_reshape(struct psd_net *net);
 
-/* Computes all tops; *loss, if not NULL, is the sum of the tops by their loss weights. Afterwards the
- * position is one iteration on. */
+/* Computes all tops; *loss, if not NULL, is the sum of the tops by their loss weights. Afterwards it is
+ * the next worker's turn, or the next iteration. */
 psd_status psd_net_forward(struct psd_net *net, float *loss);
 
 /* Computes all gradients. With `clear` the first gradient of each parameter replaces what was there;

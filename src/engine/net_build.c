@@ -8,6 +8,7 @@
 #include "base/suggest.h"
 #include "engine/net_connect.h"
 #include "engine/net_needs.h"
+#include "engine/net_position.h"
 #include "engine/net_state.h"
 
 #include <string.h>
@@ -145,35 +146,55 @@ static psd_status build_net(struct psd_net_build *build)
     PSD_TRY(take_room(build));
     for (size_t i = 0; i < net->param->n_layer; i++)
         PSD_TRY(build_layer(build, i));
+    if (net->batch || net->position.global_batch)
+        PSD_TRY(psd_net_check_dealt(net));
     find_outputs(build);
     PSD_TRY(psd_net_find_needs(net));
     return psd_net_take_diffs(net);
 }
 
-/* Everything from the options that stays. */
+/* What a net has of its own from the options. */
 static struct psd_net *start_net(const struct psd_net_options *options)
 {
     struct psd_net *net = psd_alloc_zero(1, sizeof *net);
 
     if (!net)
         return NULL;
-    net->document = options->document;
-    net->param = options->net ? options->net : (Caffe__NetParameter *)options->document->root;
-    net->phase = options->phase;
+    net->twin = options->twin_of;
     net->ops = options->ops;
     net->device = options->device;
-    net->seed = options->seed;
     net->log = options->log;
     net->hooks = options->hooks;
     net->max_bad = options->max_bad;
-    net->share = options->share;
+    net->borrows_gradients = options->borrows_gradients;
+    net->loss_scale = 1;
     return net;
 }
 
-static psd_status prepare(const struct psd_net *net, const struct psd_net_options *options)
+/* What the net is, and what twins have in common. */
+static void take_plan(struct psd_net *net, const struct psd_net_options *options)
+{
+    const struct psd_net *twin = options->twin_of;
+
+    net->document = twin ? twin->document : options->document;
+    net->param = twin           ? twin->param
+                 : options->net ? options->net
+                                : (Caffe__NetParameter *)options->document->root;
+    net->phase = twin ? twin->phase : options->phase;
+    net->seed = twin ? twin->seed : options->seed;
+    net->share = twin ? twin->share : options->share;
+    net->batch = options->batch ? options->batch : twin ? twin->batch : 0;
+}
+
+/* A twin finds the document as its elder has left it. */
+static psd_status prepare(struct psd_net *net, const struct psd_net_options *options)
 {
     struct psd_net_state state = {options->phase, options->level, 0, options->stages};
 
+    PSD_TRY(psd_net_place(net, &options->position));
+    net->pass = net->position;
+    if (net->twin)
+        return PSD_OK;
     while (options->stages && options->stages[state.n_stages])
         state.n_stages++;
     PSD_TRY(psd_net_filter(net->document, net->param, &state));
@@ -186,6 +207,7 @@ psd_status psd_net_create(const struct psd_net_options *options, struct psd_net 
 
     if (!build.net)
         return PSD_ENOMEM;
+    take_plan(build.net, options);
     psd_map_init(&build.blobs);
     psd_status status = prepare(build.net, options);
     if (status == PSD_OK)

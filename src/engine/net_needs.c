@@ -99,7 +99,7 @@ psd_status psd_net_take_diffs(struct psd_net *net)
             PSD_TRY(psd_blob_need_diff(layer->top[k]));
     }
     count_uses(net);
-    for (size_t i = 0; i < net->n_params; i++) {
+    for (size_t i = 0; !net->borrows_gradients && i < net->n_params; i++) {
         struct psd_param *param = net->params[i];
         if (param->uses || (param->learns && net->phase == CAFFE__PHASE__TRAIN))
             PSD_TRY(psd_blob_need_diff(&param->blob));

@@ -9,8 +9,8 @@
  * PSD_ECONFIG: a layer that has no gradient stands between. */
 psd_status psd_net_find_needs(struct psd_net *net);
 
-/* Takes memory for those gradients, and for those of all parameters of a net that trains: of one on
- * which no loss depends the gradient is 0. */
+/* Takes memory for those gradients, and for those of all parameters of a net that trains, unless it
+ * borrows these: of one on which no loss depends the gradient is 0. */
 psd_status psd_net_take_diffs(struct psd_net *net);
 
 #endif

@@ -118,6 +118,8 @@ static psd_status load_caffe_state(struct psd_solver *solver, const char *path)
         psd_document_read(path, PSD_DOCUMENT_BINARY, &caffe__solver_state__descriptor, &document));
     const Caffe__SolverState *state = (const Caffe__SolverState *)document->root;
     psd_status status = check_state(solver, state, path);
+    if (status == PSD_OK)
+        status = psd_solver_make_history(solver);
     if (status == PSD_OK && state->learned_net)
         status = load_model(solver, state->learned_net, path);
     if (status == PSD_OK)
@@ -164,33 +166,49 @@ static void reseed(struct psd_solver *solver, uint64_t seed)
         solver->tests[i]->seed = seed;
 }
 
+/* Passes are counted for all workers together where their number has changed. */
+static void take_position(struct psd_solver *solver, const Psd__State *own, const char *path)
+{
+    unsigned then = own->workers ? own->workers : 1;
+    unsigned now = solver->team.workers ? solver->team.workers : 1;
+
+    solver->passes = own->train_position * then / now;
+    if (then != now)
+        psd_log_warning(solver->options.log,
+                        "%s was computed by %u logical workers, and this run has %u: it goes on, "
+                        "but not as one that was not stopped; --logical-workers %u makes it equal",
+                        path, then, now, then);
+    for (size_t i = 0; i < solver->n_tests && i < own->n_test_position; i++)
+        solver->test_from[i] = own->test_position[i];
+}
+
+/* What a gradient is made of belongs to a job for its life. */
+static void take_forms(struct psd_solver *solver, const Psd__State *own)
+{
+    solver->forms_known = own->has_workers && own->workers == solver->team.workers;
+    for (size_t i = 0; i < solver->net->n_params; i++) {
+        struct psd_param *param = solver->net->params[i];
+        param->goes_as_factors = false;
+        for (size_t k = 0; k < own->n_factored; k++)
+            param->goes_as_factors |= strcmp(param->name, own->factored[k]) == 0;
+    }
+}
+
 static psd_status take_own_state(struct psd_solver *solver, const Psd__State *own, const char *path)
 {
-    struct psd_net_position position = {.iteration = own->train_position};
-
     if (own->iteration != solver->iteration)
         return psd_fail(PSD_ECONFIG,
                         "%s is of iteration %lld, the .solverstate beside it of iteration %lld; "
                         "remove it to go on without",
                         path, (long long)own->iteration, (long long)solver->iteration);
     compare_choices(solver, own, path);
-    PSD_TRY(psd_carried_load(solver->net, own, path));
+    PSD_TRY(psd_solver_make_carried(solver));
+    PSD_TRY(psd_carried_load(solver->net, solver->carried, solver->team.workers, own, path));
     if (own->has_seed)
         reseed(solver, own->seed);
-    PSD_TRY(psd_net_seek(solver->net, &position));
-    for (size_t i = 0; i < solver->n_tests && i < own->n_test_position; i++) {
-        position.iteration = solver->test_from[i] = own->test_position[i];
-        PSD_TRY(psd_net_seek(solver->tests[i], &position));
-    }
+    take_forms(solver, own);
+    take_position(solver, own, path);
     return PSD_OK;
-}
-
-/* After a run of Caffe's own the position follows from the iteration. */
-static psd_status seek_iteration(struct psd_solver *solver)
-{
-    uint64_t passes = (uint64_t)solver->iteration * (uint64_t)solver->param->iter_size;
-
-    return psd_net_seek(solver->net, &(struct psd_net_position){.iteration = passes});
 }
 
 static psd_status load_own_state(struct psd_solver *solver, const char *path)
@@ -198,7 +216,7 @@ static psd_status load_own_state(struct psd_solver *solver, const char *path)
     struct psd_document *document = NULL;
 
     if (access(path, F_OK) != 0)
-        return seek_iteration(solver);
+        return PSD_OK;
     PSD_TRY(psd_document_read(path, PSD_DOCUMENT_BINARY, &psd__state__descriptor, &document));
     psd_status status = take_own_state(solver, (const Psd__State *)document->root, path);
     psd_document_destroy(document);
@@ -211,6 +229,8 @@ psd_status psd_solver_restore(struct psd_solver *solver, const char *path)
     size_t stem = dot && (!slash || dot > slash) ? (size_t)(dot - path) : strlen(path);
 
     PSD_TRY(load_caffe_state(solver, path));
+    /* After a run of Caffe's own the position follows from the iteration. */
+    solver->passes = (uint64_t)solver->iteration * (uint64_t)solver->param->iter_size;
     char *own = psd_alloc_text("%.*s.poseidonstate", (int)stem, path);
     psd_status status = own ? load_own_state(solver, own) : PSD_ENOMEM;
     psd_alloc_free(own);

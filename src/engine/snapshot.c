@@ -4,16 +4,17 @@
  *     <prefix>_iter_N.poseidonstate    positions, seed, choices: ours (state.proto)
  *     <prefix>_iter_N.solverstate      iteration and history, as Caffe's
  *
- * All are written under temporary names before the first gets its own, so a disk that is full spoils
- * nothing that was there. The solverstate comes last: where it is, the others are. */
+ * All are written under temporary names before the first gets its own (spool.h), so a disk that is full
+ * spoils nothing that was there. The solverstate comes last: where it is, the others are. */
 #include "engine/snapshot.h"
 #include "base/alloc.h"
 #include "base/file.h"
 #include "engine/blob_file.h"
 #include "engine/carried_file.h"
+#include "engine/show.h"
+#include "engine/spool.h"
 #include "engine/state.pb-c.h"
 #include "proto/field.h"
-#include "proto/wire.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -70,16 +71,22 @@ void psd_snapshot_choice(const struct psd_layer *layer, char *out, size_t room)
     snprintf(out, room, "%.200s %s", layer->name, psd_op_backend(layer->ops[0]));
 }
 
+static psd_status put_text(struct psd_document *document, const char *field, const char *text)
+{
+    char *copy = psd_arena_text(document->arena, text, strlen(text));
+
+    if (!copy)
+        return PSD_ENOMEM;
+    return psd_field_put(document->arena, document->root,
+                         psd_field_named(document->root->descriptor, field), &copy);
+}
+
 static psd_status put_choice(struct psd_document *document, const struct psd_layer *layer)
 {
     char text[PSD_SNAPSHOT_CHOICE];
 
     psd_snapshot_choice(layer, text, sizeof text);
-    char *choice = psd_arena_text(document->arena, text, strlen(text));
-    if (!choice)
-        return PSD_ENOMEM;
-    return psd_field_put(document->arena, document->root,
-                         psd_field_named(document->root->descriptor, "choice"), &choice);
+    return put_text(document, "choice", text);
 }
 
 static psd_status fill_own_state(const struct psd_solver *solver, struct psd_document *document)
@@ -96,13 +103,21 @@ static psd_status fill_own_state(const struct psd_solver *solver, struct psd_doc
     state->seed = solver->seed;
     state->threads = psd_ops_threads(solver->options.ops);
     state->train_position = solver->net->position.iteration;
+    state->has_workers = 1;
+    state->workers = solver->team.workers;
+    state->has_global_batch = solver->net->position.global_batch != 0;
+    state->global_batch = solver->net->position.global_batch;
+    for (size_t i = 0; i < solver->net->n_params; i++) {
+        if (solver->net->params[i]->goes_as_factors)
+            PSD_TRY(put_text(document, "factored", solver->net->params[i]->name));
+    }
     for (size_t i = 0; i < solver->n_tests; i++)
         PSD_TRY(psd_field_put(document->arena, &state->base, tests, &solver->test_from[i]));
     for (size_t i = 0; i < solver->net->n_layers; i++) {
         if (solver->net->layers[i].n_ops)
             PSD_TRY(put_choice(document, &solver->net->layers[i]));
     }
-    return psd_carried_save(solver->net, document);
+    return psd_carried_save(solver->net, solver->carried, solver->team.workers, document);
 }
 
 /* --- the set ------------------------------------------------------------------------------------ */
@@ -121,84 +136,91 @@ static const struct part {
 };
 enum { PARTS = sizeof parts / sizeof *parts };
 
-/* A part on its way: under a temporary name until all are written. */
-struct file {
-    char *path;                     /* owned */
-    struct psd_file_writer *writer; /* owned; NULL before it is opened, and once it has its name */
-};
-
-static bool write_to_file(void *writer, const void *data, size_t size)
+static psd_status take_part(const struct psd_solver *solver, const struct part *part,
+                            struct psd_spool *spool)
 {
-    return psd_file_write(writer, data, size);
-}
-
-static psd_status write_part(const struct psd_solver *solver, const struct part *part,
-                             struct file *file)
-{
-    struct psd_sink sink = {.write = write_to_file};
     struct psd_document *document = NULL;
+    char *path = file_name(solver, part->ending);
 
-    file->path = file_name(solver, part->ending);
-    if (!file->path)
+    if (!path)
         return PSD_ENOMEM;
     if (part->said)
-        psd_log_info(solver->options.log, "%s %s", part->said, file->path);
-    PSD_TRY(psd_file_create(file->path, &file->writer));
-    sink.context = file->writer;
-    PSD_TRY(psd_document_create(part->type, file->path, weight_bytes(solver->net), &document));
-    psd_status status = part->fill(solver, document);
+        psd_log_info(solver->options.log, "%s %s", part->said, path);
+    psd_status status = psd_document_create(part->type, path, weight_bytes(solver->net), &document);
     if (status == PSD_OK)
-        status = psd_wire_write(document->root, &sink);
+        status = part->fill(solver, document);
+    if (status == PSD_OK)
+        status = psd_spool_add(spool, path, document->root);
+    else
+        psd_alloc_free(path);
     psd_document_destroy(document);
     return status;
 }
 
-/* Gives a file its name. One that could not be written says why here. */
-static psd_status commit(struct file *file)
+/* Packs the state as it is now, and starts to write it. */
+static psd_status start_set(struct psd_solver *solver)
 {
-    struct psd_file_writer *writer = file->writer;
+    struct psd_spool *spool = NULL;
 
-    file->writer = NULL;
-    return psd_file_commit(writer);
+    PSD_TRY(psd_spool_create(&spool));
+    psd_status status = PSD_OK;
+    for (size_t i = 0; status == PSD_OK && i < PARTS; i++)
+        status = take_part(solver, &parts[i], spool);
+    if (status == PSD_OK)
+        status = psd_spool_start(spool);
+    if (status == PSD_OK)
+        solver->spool = spool;
+    else
+        psd_spool_end(spool);
+    return status;
 }
 
-static psd_status write_parts(const struct psd_solver *solver, struct file *files)
+/* Everybody hears whether it could be written, and takes the same way from here. */
+static psd_status share_outcome(struct psd_solver *solver, psd_status *status)
 {
-    for (size_t i = 0; i < PARTS; i++) {
-        PSD_TRY(write_part(solver, &parts[i], &files[i]));
-        if (!psd_file_write(files[i].writer, "", 0))
-            return commit(&files[i]);
-    }
+    char why[500];
+
+    snprintf(why, sizeof why, "%s", *status == PSD_OK ? "" : psd_error());
+    for (size_t i = 0; i < solver->team.hosted; i++)
+        solver->shown[i] = *status == PSD_OK ? 0 : 1;
+    PSD_TRY(psd_solver_mean(solver, 1));
+    if (*status != PSD_OK)
+        psd_fail(*status, "%s", why);
+    else if (solver->shown[0] != 0)
+        *status = psd_fail(PSD_ECONFIG, "the process that writes it could not");
     return PSD_OK;
 }
 
-/* When one cannot have its name, those that have theirs go again: a set is whole, or it is not. */
-static psd_status name_parts(struct file *files)
+psd_status psd_solver_begin_snapshot(struct psd_solver *solver)
 {
-    for (size_t i = 0; i < PARTS; i++) {
-        psd_status status = commit(&files[i]);
-        for (size_t k = 0; status != PSD_OK && k < i; k++)
-            unlink(files[k].path);
-        if (status != PSD_OK)
-            return status;
-    }
-    return PSD_OK;
+    if (!solver->started)
+        PSD_TRY(psd_solver_start(solver));
+    PSD_TRY(solver->team.settle(solver->team.context));
+    PSD_TRY(solver->team.gather(solver->team.context));
+    psd_status status = solver->team.writes ? start_set(solver) : PSD_OK;
+    if (solver->options.team)
+        psd_solver_drop_history(solver);
+    PSD_TRY(share_outcome(solver, &status));
+    solver->saved = status == PSD_OK ? solver->iteration : -1;
+    return status;
+}
+
+psd_status psd_solver_end_snapshot(struct psd_solver *solver)
+{
+    psd_status status = psd_spool_end(solver->spool);
+
+    solver->spool = NULL;
+    PSD_TRY(share_outcome(solver, &status));
+    if (status != PSD_OK)
+        solver->saved = -1;
+    return status;
 }
 
 psd_status psd_solver_snapshot(struct psd_solver *solver)
 {
-    struct file files[PARTS] = {{NULL, NULL}};
-    psd_status status = write_parts(solver, files);
-
-    if (status == PSD_OK)
-        status = name_parts(files);
-    for (size_t i = 0; i < PARTS; i++) {
-        psd_file_abandon(files[i].writer);
-        psd_alloc_free(files[i].path);
-    }
-    if (status == PSD_OK)
-        solver->saved = solver->iteration;
-    return status;
+    PSD_TRY(psd_solver_finish_snapshot(solver));
+    PSD_TRY(psd_solver_begin_snapshot(solver));
+    return psd_solver_end_snapshot(solver);
 }
 
 psd_status psd_solver_probe(const struct psd_solver *solver)

@@ -10,9 +10,17 @@
 
 #include "engine/net.h"
 #include "engine/rate.h"
+#include "engine/team.h"
 #include "math/rules.h"
 
-enum psd_solver_action { PSD_SOLVER_GO_ON, PSD_SOLVER_SNAPSHOT, PSD_SOLVER_STOP };
+/* What is shown of the training net, or of a test: means over all workers or batches. */
+struct psd_solver_row {
+    const struct psd_net *net;
+    int test; /* its number; -1: it is the training net */
+    int64_t iteration;
+    float loss;
+    const float *outputs; /* [psd_net_count_outputs] */
+};
 
 struct psd_solver_options {
     struct psd_document
@@ -24,16 +32,24 @@ struct psd_solver_options {
     int level;
     const char *const *stages; /* of the training net; ends with NULL; borrowed for the call */
 
+    const struct psd_team *team; /* who computes; copied; NULL: this solver alone */
+    size_t batch;                /* samples of a training pass; 0: as the prototxt says */
+    uint64_t seed;               /* where the solver file has none; 0: drawn */
+
     /* Asked after each iteration and each test batch; NULL: always go on. */
     enum psd_solver_action (*action)(void *context);
 
     /* Told after each iteration; NULL: nobody wants to know. */
     void (*progress)(void *context, int64_t iteration, float loss, size_t samples);
+
+    /* Told what is shown, for who wants it as numbers; NULL: nobody does. */
+    void (*shown)(void *context, const struct psd_solver_row *row);
     void *context; /* borrowed */
 };
 
 struct psd_solver {
     struct psd_solver_options options;
+    struct psd_team team;
     const Caffe__SolverParameter *param; /* borrowed from the document */
     const struct psd_rule *rule;
     uint64_t seed;
@@ -46,23 +62,42 @@ struct psd_solver {
     size_t n_tests;
     uint64_t *test_from; /* owned; where each test net begins the test under way, or the next */
 
-    float **history; /* owned; state of parameter p and kind k at [k * n_params + p] */
+    /* What the rule keeps: kind k of parameter p at [k * n_params + p]. Alone it is always here; a team
+     * keeps it elsewhere, and it is here between a restore and the start, and in a snapshot. */
+    float **history; /* owned; [n_history]; NULL: elsewhere */
     size_t n_history;
+    float *carried; /* owned; [workers][psd_carried_count]: what workers carry; NULL: in the net */
 
+    bool started;
+    bool forms_known; /* a snapshot says which parameters go as factors */
+    uint64_t passes;  /* of each worker, from where training starts */
     int64_t iteration;
     struct psd_rate rate;
-    float *losses;   /* owned; the last average_loss of them, in a ring */
+    float *losses;   /* owned; [average_loss][hosted]: the last of each worker, in a ring */
     size_t n_losses; /* of this run so far */
-    float smoothed;
+    float *shown; /* owned; [hosted][1 + outputs]: smoothed loss, outputs; means in the first row */
+    float *outputs; /* owned; [hosted][outputs]: of the latest iteration that is displayed */
     bool stopped_early;
-    int64_t saved;     /* the iteration of the latest snapshot; -1: there is none */
-    uint64_t lap;      /* when the iterations of the last display began */
-    int64_t lap_first; /* and which */
+    int64_t saved;           /* the iteration of the latest snapshot; -1: there is none */
+    struct psd_spool *spool; /* owned; the snapshot being written; NULL: none */
+    uint64_t lap;            /* when the iterations of the last display began */
+    int64_t lap_first;       /* and which */
 };
 
 /* Builds nets and state. PSD_ECONFIG: the sentence has the file and what is wrong in it. */
 psd_status psd_solver_create(const struct psd_solver_options *options, struct psd_solver **out);
 void psd_solver_destroy(struct psd_solver *solver);
+
+/* Once, after restore or load: values and state go to where they are trained. */
+psd_status psd_solver_start(struct psd_solver *solver);
+
+/* Samples of all workers in an iteration. */
+size_t psd_solver_samples(const struct psd_solver *solver);
+
+/* Make `history` and `carried`, all zero, if there is none; and drop the history. For teams. */
+psd_status psd_solver_make_history(struct psd_solver *solver);
+psd_status psd_solver_make_carried(struct psd_solver *solver);
+void psd_solver_drop_history(struct psd_solver *solver);
 
 /* Says now whether snapshots can be written, instead of after hours. */
 psd_status psd_solver_probe(const struct psd_solver *solver);
@@ -79,6 +114,11 @@ psd_status psd_solver_test(struct psd_solver *solver);
 /* Writes <prefix>_iter_N.caffemodel, .poseidonstate and .solverstate, all of them or none, each whole
  * or not at all, the solverstate last. */
 psd_status psd_solver_snapshot(struct psd_solver *solver);
+
+/* What the names of the snapshots of a solver file begin with, and the .solverstate of the newest one;
+ * NULL: there is none. The caller owns *out. */
+psd_status psd_solver_prefix(const struct psd_document *document, char **out);
+psd_status psd_solver_newest(const struct psd_document *document, char **out);
 
 /* Goes on from a .solverstate of ours or of Caffe's. */
 psd_status psd_solver_restore(struct psd_solver *solver, const char *path);

@@ -1,7 +1,9 @@
 /* solver_build.c - from a solver file to nets and state. */
 #include "base/alloc.h"
 #include "base/path.h"
-#include "engine/solver.h"
+#include "engine/alone.h"
+#include "engine/carried_file.h"
+#include "engine/spool.h"
 #include "proto/field.h"
 #include "proto/upgrade.h"
 #include "proto/wire.h"
@@ -109,6 +111,8 @@ static psd_status build_net(struct psd_solver *solver, struct psd_document *docu
         .log = solver->options.log,
         .max_bad = solver->options.max_bad,
         .share = trains ? NULL : solver->net,
+        .borrows_gradients = trains && solver->options.team,
+        .batch = trains ? solver->options.batch : 0,
     };
     return psd_net_create(&options, out);
 }
@@ -181,14 +185,15 @@ static psd_status build_nets(struct psd_solver *solver)
 
 /* --- state ----------------------------------------------------------------------------------------- */
 
-static psd_status build_history(struct psd_solver *solver)
+psd_status psd_solver_make_history(struct psd_solver *solver)
 {
     size_t params = solver->net->n_params;
 
-    solver->history = psd_alloc_zero(params * solver->rule->states, sizeof(*solver->history));
+    if (solver->history)
+        return PSD_OK;
+    solver->history = psd_alloc_zero(solver->n_history, sizeof(*solver->history));
     if (!solver->history)
         return PSD_ENOMEM;
-    solver->n_history = params * solver->rule->states;
     for (size_t i = 0; i < solver->n_history; i++) {
         size_t count = solver->net->params[i % params]->blob.count;
         solver->history[i] = psd_alloc_zero(count, sizeof(float));
@@ -196,6 +201,34 @@ static psd_status build_history(struct psd_solver *solver)
             return PSD_ENOMEM;
     }
     return PSD_OK;
+}
+
+void psd_solver_drop_history(struct psd_solver *solver)
+{
+    for (size_t i = 0; solver->history && i < solver->n_history; i++)
+        psd_alloc_free(solver->history[i]);
+    psd_alloc_free((void *)solver->history);
+    solver->history = NULL;
+}
+
+psd_status psd_solver_make_carried(struct psd_solver *solver)
+{
+    if (!solver->carried)
+        solver->carried = psd_alloc_zero(psd_carried_count(solver->net) * solver->team.workers,
+                                         sizeof *solver->carried);
+    return solver->carried ? PSD_OK : PSD_ENOMEM;
+}
+
+/* Room for what is shown of each worker. */
+static psd_status build_show(struct psd_solver *solver)
+{
+    size_t hosted = solver->team.hosted, outputs = psd_net_count_outputs(solver->net);
+
+    solver->losses =
+        psd_alloc_zero((size_t)solver->param->average_loss * hosted, sizeof *solver->losses);
+    solver->shown = psd_alloc_zero(hosted * (1 + outputs), sizeof *solver->shown);
+    solver->outputs = psd_alloc_zero(hosted * (1 + outputs), sizeof *solver->outputs);
+    return solver->losses && solver->shown && solver->outputs ? PSD_OK : PSD_ENOMEM;
 }
 
 /* What Caffe's solvers may ask for and we cannot do yet is no reason not to train. */
@@ -259,40 +292,42 @@ static void choose_seed(struct psd_solver *solver)
 
     if (solver->param->random_seed >= 0)
         solver->seed = (uint64_t)solver->param->random_seed;
+    else if (solver->options.seed)
+        solver->seed = solver->options.seed;
     else if (getrandom(&drawn, sizeof drawn, 0) == sizeof drawn)
         solver->seed = drawn;
 }
 
 /* As in Caffe: without a prefix the solver file's own name, in a folder that folder with that name. */
-static psd_status choose_prefix(struct psd_solver *solver)
+psd_status psd_solver_prefix(const struct psd_document *document, char **out)
 {
-    const char *path = solver->options.document->path;
+    const char *path = document->path;
     const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
     const char *base = slash ? slash + 1 : path;
     int stem = (int)((dot && dot > base ? dot : path + strlen(path)) - base);
-    const char *prefix = solver->param->snapshot_prefix;
+    const char *prefix = ((const Caffe__SolverParameter *)document->root)->snapshot_prefix;
     struct stat about;
 
     if (!prefix || !*prefix)
-        solver->prefix = psd_alloc_text("%.*s%.*s", (int)(base - path), path, stem, base);
+        *out = psd_alloc_text("%.*s%.*s", (int)(base - path), path, stem, base);
     else if (stat(prefix, &about) == 0 && S_ISDIR(about.st_mode))
-        solver->prefix = psd_alloc_text("%s/%.*s", prefix, stem, base);
+        *out = psd_alloc_text("%s/%.*s", prefix, stem, base);
     else
-        solver->prefix = psd_alloc_copy(prefix, strlen(prefix) + 1);
-    return solver->prefix ? PSD_OK : PSD_ENOMEM;
+        *out = psd_alloc_copy(prefix, strlen(prefix) + 1);
+    return *out ? PSD_OK : PSD_ENOMEM;
 }
 
 static psd_status build(struct psd_solver *solver)
 {
     PSD_TRY(check(solver));
     warn(solver);
-    PSD_TRY(choose_prefix(solver));
+    PSD_TRY(psd_solver_prefix(solver->options.document, &solver->prefix));
     choose_seed(solver);
-    solver->losses = psd_alloc_zero((size_t)solver->param->average_loss, sizeof *solver->losses);
-    if (!solver->losses)
-        return PSD_ENOMEM;
     PSD_TRY(build_nets(solver));
-    PSD_TRY(build_history(solver));
+    PSD_TRY(build_show(solver));
+    solver->n_history = solver->net->n_params * solver->rule->states;
+    if (!solver->options.team)
+        PSD_TRY(psd_solver_make_history(solver));
     psd_log_info(solver->options.log, "Solver scaffolding done.");
     return PSD_OK;
 }
@@ -304,6 +339,7 @@ psd_status psd_solver_create(const struct psd_solver_options *options, struct ps
     if (!solver)
         return PSD_ENOMEM;
     solver->options = *options;
+    solver->team = options->team ? *options->team : psd_alone(solver);
     solver->saved = -1;
     solver->param = (const Caffe__SolverParameter *)options->document->root;
     psd_status status = build(solver);
@@ -324,10 +360,12 @@ void psd_solver_destroy(struct psd_solver *solver)
     psd_net_destroy(solver->net);
     for (size_t i = 0; solver->nets && i < solver->n_nets; i++)
         psd_document_destroy(solver->nets[i]);
-    for (size_t i = 0; i < solver->n_history; i++)
-        psd_alloc_free(solver->history[i]);
-    psd_alloc_free(solver->history);
+    psd_spool_end(solver->spool);
+    psd_solver_drop_history(solver);
+    psd_alloc_free(solver->carried);
     psd_alloc_free(solver->losses);
+    psd_alloc_free(solver->shown);
+    psd_alloc_free(solver->outputs);
     psd_alloc_free((void *)solver->tests);
     psd_alloc_free(solver->test_from);
     psd_alloc_free((void *)solver->nets);

@@ -58,7 +58,8 @@ static void workers_draw_for_their_own_samples(void)
 
     forward(&whole);
     for (unsigned worker = 0; worker < 2; worker++) {
-        CHECK_OK(psd_net_seek(half.net, &(struct psd_net_position){0, worker, 2}));
+        CHECK_OK(psd_net_seek(
+            half.net, &(struct psd_net_position){.workers = &worker, .n_workers = 1, .of = 2}));
         forward(&half);
         CHECK(same_bits(lab_values(&half, "y"), lab_values(&whole, "y") + 400L * worker,
                         400 * sizeof(float)));

@@ -1,7 +1,7 @@
 /* dummy_data.c - DummyData: tops that a filler fills, for timing and for tests.
  *
  * A constant is filled in once; whatever is drawn is drawn anew for each forward, as a function of
- * seed, iteration, worker, layer and top. */
+ * seed, iteration, layer, top and place among the samples of all workers. */
 #include "engine/filler.h"
 #include "engine/layer.h"
 #include "engine/net.h"
@@ -85,8 +85,12 @@ static bool is_constant(const Caffe__FillerParameter *filler)
 static psd_status fill(struct psd_layer *layer, size_t i)
 {
     const Caffe__FillerParameter *filler = filler_of(layer, i);
-    uint64_t stream = psd_net_batch(layer->net) << 32 | psd_layer_stream(layer, (unsigned)i);
-    psd_status status = psd_filler_fill(filler, layer->net->seed, stream, layer->top[i]);
+    const struct psd_net *net = layer->net;
+    struct psd_blob *top = layer->top[i];
+    size_t rows = top->shape.axes ? top->shape.dim[0] : 1;
+    uint64_t stream = psd_layer_stream(layer, (unsigned)i);
+    uint64_t first = psd_net_row(net, rows) * (top->count / rows);
+    psd_status status = psd_filler_fill_part(filler, net->seed, stream, first, top);
 
     if (status != PSD_ECONFIG)
         return status;

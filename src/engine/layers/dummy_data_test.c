@@ -46,6 +46,36 @@ static void constants_are_filled_once_and_the_rest_is_drawn_anew(void)
     lab_close(&lab);
 }
 
+/* Two workers with half of the samples each draw what one with all of them draws. */
+static void workers_draw_for_their_own_samples(void)
+{
+    static const char *const fillers[] = {"gaussian", "uniform", "positive_unitball", "xavier"};
+    static const unsigned both[] = {0, 1};
+    struct psd_net_position position = {.workers = both, .n_workers = 2, .of = 2};
+    char text[300];
+
+    for (size_t i = 0; i < sizeof fillers / sizeof *fillers; i++) {
+        snprintf(text, sizeof text,
+                 DUMMY("top: 'a'", "shape { dim: %d dim: 5 } data_filler { type: '%s' }"), 8,
+                 fillers[i]);
+        struct lab whole = lab_of(text);
+        snprintf(text, sizeof text,
+                 DUMMY("top: 'a'", "shape { dim: %d dim: 5 } data_filler { type: '%s' }"), 4,
+                 fillers[i]);
+        struct lab half = lab_of(text);
+        CHECK_OK(psd_net_seek(half.net, &position));
+        for (size_t n = 0; n < 6; n++) {
+            if (n % 2 == 0)
+                CHECK_OK(psd_net_forward(whole.net, NULL));
+            CHECK_OK(psd_net_forward(half.net, NULL));
+            CHECK(same_bits(lab_values(&half, "a"), lab_values(&whole, "a") + n % 2 * 20,
+                            20 * sizeof(float)));
+        }
+        lab_close(&half);
+        lab_close(&whole);
+    }
+}
+
 static void no_filler_is_zero(void)
 {
     struct lab lab = lab_of(DUMMY("top: 'a'", "shape { dim: 9 }"));
@@ -96,6 +126,7 @@ int main(int argc, char **argv)
 {
     RUN(shapes_are_for_all_tops_or_for_each)
     RUN(constants_are_filled_once_and_the_rest_is_drawn_anew)
+    RUN(workers_draw_for_their_own_samples)
     RUN(no_filler_is_zero)
     RUN(a_layer_in_place_does_not_change_a_constant)
     RUN(impossible_parameters_are_refused)

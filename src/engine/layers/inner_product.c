@@ -84,16 +84,17 @@ static psd_status hand_factors(struct psd_layer *layer, const struct psd_op_valu
                                 ((const struct state *)layer->state)->rows);
 }
 
+/* Factors go out when the weights have been used: whoever takes them may change the weights at once. */
 static psd_status backward(struct psd_layer *layer)
 {
     struct psd_op_values values = psd_layer_values(layer, 0);
+    bool factored = wants_factors(layer);
 
-    if (wants_factors(layer)) {
+    if (factored)
         values.in_diff[1] = (struct psd_tensor){0};
-        layer->params[0]->factored = true;
-        PSD_TRY(hand_factors(layer, &values));
-    }
-    return psd_op_backward(layer->ops[0], &values);
+    layer->params[0]->factored = factored;
+    PSD_TRY(psd_op_backward(layer->ops[0], &values));
+    return factored ? hand_factors(layer, &values) : PSD_OK;
 }
 
 static double macs(const struct psd_layer *layer)

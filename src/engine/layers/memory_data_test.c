@@ -58,11 +58,12 @@ static void new_samples_start_at_their_first(void)
 static void the_net_can_seek(void)
 {
     struct lab lab = ready();
+    struct psd_net_position of_two = {.iteration = 1, .of = 2}; /* worker 0 */
 
     CHECK_OK(psd_net_seek(lab.net, &(struct psd_net_position){.iteration = 5}));
     check_next(&lab, 4);
     check_next(&lab, 0);
-    CHECK_OK(psd_net_seek(lab.net, &(struct psd_net_position){1, 0, 2})); /* worker 0 of 2 */
+    CHECK_OK(psd_net_seek(lab.net, &of_two));
     check_next(&lab, 4);
     check_next(&lab, 2);
     lab_close(&lab);
