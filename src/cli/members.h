@@ -2,19 +2,16 @@
  *
  *     us            members
  *     map memory
- *     fork -------> 0: enter, run     1: enter, run    ...
+ *     start ------> 0: enter, run     1: enter, run    ...
  *     watch ...         |                 |                what they find goes into the memory
  *     all are back <----'-----------------'
  *
- * A member is a copy of this process as it is, so what it needs, the job's key too, is there without
- * being written anywhere. It has no thread but the one that forks, so none may exist. However we end,
- * members end with us. */
+ * A member is a copy of this process as it is (launch.h), so what it needs, the job's key too, is there
+ * without being written anywhere; what it finds is put into memory that all see (common.h). */
 #ifndef PSD_CLI_MEMBERS_H
 #define PSD_CLI_MEMBERS_H
 
 #include "base/status.h"
-
-#include <stddef.h>
 
 enum { PSD_MEMBERS_MOST = 64 };
 
@@ -33,9 +30,5 @@ struct psd_members_options {
 /* Runs the members and returns when all have ended. The first failure of one, or of watch, ends all:
  * it is returned with its sentence, which says which member it was. */
 psd_status psd_members_run(const struct psd_members_options *options);
-
-/* Memory that members and we see alike, all zero; NULL: there is none. */
-void *psd_members_map(size_t bytes);
-void psd_members_unmap(void *memory, size_t bytes);
 
 #endif

@@ -1,7 +1,8 @@
 /* members_test.c - processes that work together, fail, die and hang. */
 #include "base/clock.h"
+#include "cli/common.h"
 #include "cli/members.h"
-#include "test.h"
+#include "gone.h"
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -12,14 +13,14 @@ enum { MEMBERS = 4 };
 struct board {
     atomic_int ran[MEMBERS], entered, ready;
     atomic_bool go;
-    pid_t parent;
+    pid_t us;
 };
 
 static psd_status enter(const void *place, unsigned rank)
 {
     struct board *board = *(struct board *const *)place;
 
-    CHECK(rank < MEMBERS && getppid() == board->parent);
+    CHECK(rank < MEMBERS && getpid() != board->us);
     atomic_fetch_add(&board->entered, 1);
     return PSD_OK;
 }
@@ -47,10 +48,10 @@ static psd_status watch(void *arg)
 
 static struct board *new_board(void)
 {
-    struct board *board = psd_members_map(sizeof *board);
+    struct board *board = psd_common_map(sizeof *board);
 
     CHECK(board);
-    board->parent = getpid();
+    board->us = getpid();
     return board;
 }
 
@@ -67,7 +68,7 @@ static void every_member_enters_its_place_and_runs_once(void)
     CHECK(atomic_load(&board->entered) == MEMBERS);
     for (int i = 0; i < MEMBERS; i++)
         CHECK(atomic_load(&board->ran[i]) == i + 1);
-    psd_members_unmap(board, sizeof *board);
+    psd_common_unmap(board, sizeof *board);
 }
 
 static psd_status run_for_ever(void *arg, unsigned rank)
@@ -102,7 +103,7 @@ static void the_first_failure_ends_all_and_is_told(void)
         psd_status status;
         const char *sentence;
     } cases[] = {{0, PSD_ECONFIG, "member 2: nothing works here"},
-                 {1, PSD_EPEER, "member 2 was ended by signal 6"}};
+                 {1, PSD_EPEER, "rank 2 was killed by signal 6 (Aborted)"}};
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int way = cases[i].way;
@@ -133,7 +134,7 @@ static psd_status tell_id(void *arg, unsigned rank)
 
 static void members_end_with_us(void)
 {
-    atomic_int *member = psd_members_map(sizeof *member);
+    atomic_int *member = psd_common_map(sizeof *member);
     pid_t we = fork();
 
     if (we == 0) {
@@ -144,17 +145,7 @@ static void members_end_with_us(void)
     while (!atomic_load(member))
         psd_clock_sleep_until(psd_clock_now() + PSD_CLOCK_MS);
     CHECK(kill(we, SIGKILL) == 0 && waitpid(we, NULL, 0) == we);
-    for (int i = 0; i < 2000 && kill(atomic_load(member), 0) == 0;
-         i++) { /* a zombie until reaped */
-        char state[64];
-        snprintf(state, sizeof state, "/proc/%d/exe", atomic_load(member));
-        if (access(state, F_OK) != 0)
-            break;
-        psd_clock_sleep_until(psd_clock_now() + PSD_CLOCK_MS);
-    }
-    char path[64], target[256];
-    snprintf(path, sizeof path, "/proc/%d/exe", atomic_load(member));
-    CHECK(readlink(path, target, sizeof target) < 0);
+    gone_wait(atomic_load(member));
 }
 
 int main(int argc, char **argv)
