@@ -11,6 +11,7 @@
 #ifndef PSD_CLI_BENCH_H
 #define PSD_CLI_BENCH_H
 
+#include "cli/common.h"
 #include "cli/links.h"
 #include "cli/members.h"
 #include "cli/model.h"

@@ -107,7 +107,7 @@ static psd_status run_members(struct stage *stage, struct psd_cell *cell)
 
     PSD_TRY(
         psd_links_coordinator(&stage->bench->links, stage->coordinator, sizeof stage->coordinator));
-    stage->board = psd_members_map(size);
+    stage->board = psd_common_map(size);
     if (!stage->board)
         return PSD_ENOMEM;
     stage->board->gate = (struct psd_bench_gate){.links = &stage->bench->links,
@@ -125,7 +125,7 @@ static psd_status run_members(struct stage *stage, struct psd_cell *cell)
         status = check_values(stage);
     if (status == PSD_OK)
         sum_up(stage, cell);
-    psd_members_unmap(stage->board, size);
+    psd_common_unmap(stage->board, size);
     return status;
 }
 

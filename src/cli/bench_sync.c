@@ -84,7 +84,7 @@ static psd_status run_members(struct stage *stage, struct psd_score *point)
     struct psd_links *links = &stage->bench->links;
 
     PSD_TRY(psd_links_coordinator(links, stage->coordinator, sizeof stage->coordinator));
-    stage->board = psd_members_map(size);
+    stage->board = psd_common_map(size);
     if (!stage->board)
         return PSD_ENOMEM;
     stage->board->gate =
@@ -97,7 +97,7 @@ static psd_status run_members(struct stage *stage, struct psd_score *point)
                                                                       .arg = stage});
     if (status == PSD_OK)
         sum_up(stage->board->results, point);
-    psd_members_unmap(stage->board, size);
+    psd_common_unmap(stage->board, size);
     return status;
 }
 

@@ -28,13 +28,15 @@ static void *sing(void *arg)
 {
     struct member *member = arg;
     bool called = false;
-    struct psd_chorus chorus = {
-        .seat = {.coordinator = "inproc://chorus", .rank = member->rank, .ranks = RANKS},
-        .counts = counts,
-        .n_params = 3,
-        .times = TIMES,
-        .ready = ready,
-        .context = &called};
+    struct psd_chorus chorus = {.seat = {.coordinator = "inproc://chorus",
+                                         .rank = member->rank,
+                                         .ranks = RANKS,
+                                         .timeout_ms = 60000},
+                                .counts = counts,
+                                .n_params = 3,
+                                .times = TIMES,
+                                .ready = ready,
+                                .context = &called};
 
     member->status = psd_chorus_run(&chorus, &member->result);
     snprintf(member->sentence, sizeof member->sentence, "%s", psd_error());

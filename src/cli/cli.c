@@ -105,7 +105,7 @@ static psd_status run_parsed(struct psd_cli *cli, const struct psd_options *own,
                              char **argv)
 {
     PSD_TRY(psd_options_init(own));
-    PSD_TRY(parse(cli, own, false, &argc, argv));
+    PSD_TRY(parse(cli, own, cli->command->options_lead, &argc, argv));
     if (cli->common.help) {
         psd_help_command(cli, cli->command, cli->out);
         return PSD_OK;
@@ -168,7 +168,8 @@ static psd_status run_by_name(struct psd_cli *cli, int argc, char **argv)
 static psd_status add_settings(struct psd_cli *cli)
 {
     PSD_TRY(psd_settings_create(&cli->settings));
-    return psd_settings_add(cli->settings, psd_logging_settings, &cli->logging);
+    PSD_TRY(psd_settings_add(cli->settings, psd_logging_settings, &cli->logging));
+    return psd_settings_add(cli->settings, psd_network_settings, &cli->network);
 }
 
 static void show_failure(struct psd_cli *cli)

@@ -10,6 +10,7 @@
 #include "base/settings.h"
 #include "cli/command.h"
 #include "cli/logging.h"
+#include "cli/network.h"
 
 #include <stdio.h>
 
@@ -39,6 +40,7 @@ struct psd_cli {
     struct psd_screen *screen;         /* the same; for a live line below the log's */
     struct psd_settings *settings;     /* owned */
     struct psd_logging_config logging;
+    struct psd_network_config network;
     struct psd_cli_common common;
     bool misused;  /* the failure on its way is about how we were called */
     int exit_code; /* after a run that succeeds: 0, unless the command says otherwise */

@@ -22,7 +22,7 @@ struct psd_command {
     const char *summary; /* one line of the list of commands: lower case, no full stop */
 
     /* The arguments, each a word that says what it is; the completion knows FILE, DIR, IN, OUT,
-     * COMMAND, SETTING and lists such as bash|zsh|fish. "" when there are none. */
+     * PROGRAM, COMMAND, SETTING and lists such as bash|zsh|fish. "" when there are none. */
     const char *synopsis;
     int least, most; /* how many arguments there are; most -1: any number */
 
@@ -31,6 +31,7 @@ struct psd_command {
     const struct psd_option *options; /* NULL: none but those of every command */
     size_t options_size;              /* bytes of the structure that the options fill in */
 
+    bool options_lead;     /* they stand before the arguments, which are not looked at */
     bool without_settings; /* a wrong settings file is no obstacle */
     bool logs_as_caffe;    /* programs read its lines: log.prefix auto is glog */
 
@@ -57,6 +58,7 @@ extern const struct psd_command psd_command_eval;
 extern const struct psd_command psd_command_help;
 extern const struct psd_command psd_command_plan;
 extern const struct psd_command psd_command_print;
+extern const struct psd_command psd_command_run;
 extern const struct psd_command psd_command_simulate;
 extern const struct psd_command psd_command_test;
 extern const struct psd_command psd_command_time;

@@ -94,7 +94,7 @@ void psd_completion_words(const struct psd_cli *cli, const char *needs, FILE *ou
 
 bool psd_completion_is_file(const char *needs)
 {
-    static const char *const names[] = {"FILE", "DIR", "IN", "OUT"};
+    static const char *const names[] = {"FILE", "DIR", "IN", "OUT", "PROGRAM"};
     size_t length;
 
     while ((needs = next_word(needs, &length))) {

@@ -9,7 +9,7 @@ const char *const psd_compute_phases[] = {
     [CAFFE__PHASE__TRAIN] = "TRAIN", [CAFFE__PHASE__TEST] = "TEST", NULL};
 
 /* Those that we may run on, which may be fewer than the machine has. */
-static unsigned processors(void)
+unsigned psd_compute_processors(void)
 {
     cpu_set_t set;
 
@@ -19,7 +19,7 @@ static unsigned processors(void)
 static psd_status open_device(const struct psd_compute_options *options, struct psd_compute *out)
 {
     struct psd_ops_options ops = {
-        .threads = options->threads ? (unsigned)options->threads : processors(),
+        .threads = options->threads ? (unsigned)options->threads : psd_compute_processors(),
         .backend = options->backend,
     };
 

@@ -44,6 +44,9 @@ struct psd_compute_options {
 /* The names of Caffe__Phase, for an option. */
 extern const char *const psd_compute_phases[]; /* "TRAIN", "TEST", NULL */
 
+/* The processors that we may run on. */
+unsigned psd_compute_processors(void);
+
 /* An open device, what computes on it, and what the options say otherwise. */
 struct psd_compute {
     struct psd_device *device; /* owned */

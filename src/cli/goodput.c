@@ -2,6 +2,7 @@
 #include "cli/goodput.h"
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "cli/common.h"
 #include "cli/members.h"
 
 #include <arpa/inet.h>
@@ -193,7 +194,7 @@ static psd_status run(void *arg, unsigned rank)
 
 psd_status psd_goodput_measure(const struct psd_goodput_options *options, struct psd_goodput *out)
 {
-    struct course course = {options, psd_members_map(sizeof *course.board)};
+    struct course course = {options, psd_common_map(sizeof *course.board)};
 
     if (!course.board)
         return PSD_ENOMEM;
@@ -201,6 +202,6 @@ psd_status psd_goodput_measure(const struct psd_goodput_options *options, struct
         .count = 2, .enter = options->enter, .place = options->place, .run = run, .arg = &course});
     if (status == PSD_OK)
         *out = course.board->result;
-    psd_members_unmap(course.board, sizeof *course.board);
+    psd_common_unmap(course.board, sizeof *course.board);
     return status;
 }

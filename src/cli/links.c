@@ -2,16 +2,11 @@
 #include "cli/links.h"
 #include "base/clock.h"
 
-#include <arpa/inet.h>
-#include <errno.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 psd_status psd_links_open(unsigned count, bool loopback, struct psd_links *out)
 {
-    struct psd_links links = {.netns = NULL};
+    struct psd_links links = {.port.fd = -1};
 
     if (!loopback) {
         psd_status status = psd_netns_open(count, &links.netns);
@@ -26,6 +21,7 @@ psd_status psd_links_open(unsigned count, bool loopback, struct psd_links *out)
 
 void psd_links_close(struct psd_links *links)
 {
+    psd_port_release(&links->port);
     psd_netns_close(links->netns);
     links->netns = NULL;
 }
@@ -65,31 +61,16 @@ psd_status psd_links_measure(const struct psd_links *links, struct psd_goodput *
         out);
 }
 
-/* One that nobody listens at on loopback. */
-static psd_status find_port(unsigned *out)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t size = sizeof address;
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    bool found = fd >= 0 && bind(fd, (const struct sockaddr *)&address, sizeof address) == 0 &&
-                 getsockname(fd, (struct sockaddr *)&address, &size) == 0;
-
-    int error = errno;
-    if (fd >= 0)
-        close(fd);
-    if (!found)
-        return psd_fail(PSD_ECONFIG, "find a free port of 127.0.0.1: %s", strerrordesc_np(error));
-    *out = ntohs(address.sin_port);
-    return PSD_OK;
-}
-
-psd_status psd_links_coordinator(const struct psd_links *links, char *out, size_t size)
+psd_status psd_links_coordinator(struct psd_links *links, char *out, size_t size)
 {
     unsigned port = 7070; /* nobody else is in our namespaces */
     char address[64];
 
-    if (!links->netns)
-        PSD_TRY(find_port(&port));
+    if (!links->netns) {
+        psd_port_release(&links->port);
+        PSD_TRY(psd_port_hold(&links->port));
+        port = links->port.number;
+    }
     snprintf(out, size, "tcp://%s:%u", psd_links_address(links, 0, address, sizeof address), port);
     return PSD_OK;
 }

@@ -9,11 +9,13 @@
 
 #include "cli/goodput.h"
 #include "cli/netns.h"
+#include "cli/port.h"
 
 #include <stdbool.h>
 
 struct psd_links {
     struct psd_netns *netns; /* owned; NULL: loopback */
+    struct psd_port port;    /* of the coordinator, held on loopback */
     char why[300];           /* why it is loopback though nobody asked for it; "": somebody did */
 };
 
@@ -36,8 +38,8 @@ psd_status psd_links_enter(const void *links, unsigned member);
 const char *psd_links_address(const struct psd_links *links, unsigned member, char *out,
                               size_t size);
 
-/* Writes where member 0 is to be found by all, such as "tcp://10.77.0.1:7070", with a port that was
- * free a moment ago. */
-psd_status psd_links_coordinator(const struct psd_links *links, char *out, size_t size);
+/* Writes where member 0 is to be found by all, such as "tcp://10.77.0.1:7070"; its port is held
+ * for it until the next call or close. */
+psd_status psd_links_coordinator(struct psd_links *links, char *out, size_t size);
 
 #endif

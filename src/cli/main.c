@@ -6,12 +6,25 @@
 
 /* In the order of "poseidon help". */
 static const struct psd_command *const commands[] = {
-    &psd_command_train,          &psd_command_test,         &psd_command_time,
-    &psd_command_plan,           &psd_command_simulate,     &psd_command_bench,
-    &psd_command_eval,           &psd_command_device_query, &psd_command_convert_mnist,
-    &psd_command_convert_cifar,  &psd_command_print,        &psd_command_upgrade_net,
-    &psd_command_upgrade_solver, &psd_command_config,       &psd_command_completion,
-    &psd_command_help,           &psd_command_version,      NULL,
+    &psd_command_train,
+    &psd_command_run,
+    &psd_command_test,
+    &psd_command_time,
+    &psd_command_plan,
+    &psd_command_simulate,
+    &psd_command_bench,
+    &psd_command_eval,
+    &psd_command_device_query,
+    &psd_command_convert_mnist,
+    &psd_command_convert_cifar,
+    &psd_command_print,
+    &psd_command_upgrade_net,
+    &psd_command_upgrade_solver,
+    &psd_command_config,
+    &psd_command_completion,
+    &psd_command_help,
+    &psd_command_version,
+    NULL,
 };
 
 /* "make install" makes links of these. */

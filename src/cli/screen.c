@@ -8,7 +8,7 @@
 
 enum { REDRAWS = 10, WIDTH = 80 }; /* a second; columns where the terminal does not say */
 
-static const char erase[] = "\r\033[K"; /* to the end of the line */
+const char psd_screen_erase[] = "\r\033[K"; /* to the end of the line */
 
 void psd_screen_init(struct psd_screen *screen, FILE *err)
 {
@@ -25,7 +25,7 @@ void psd_screen_fini(struct psd_screen *screen)
 static void clear(struct psd_screen *screen)
 {
     if (screen->drawn)
-        fputs(erase, screen->err);
+        fputs(psd_screen_erase, screen->err);
     screen->drawn = false;
 }
 
@@ -65,7 +65,7 @@ void psd_screen_status(struct psd_screen *screen, const char *text)
     if (!screen->live)
         return;
     pthread_mutex_lock(&screen->lock);
-    fprintf(screen->err, "%s%.*s", erase, width(screen) - 1, text);
+    fprintf(screen->err, "%s%.*s", psd_screen_erase, width(screen) - 1, text);
     screen->drawn = true;
     screen->next = psd_clock_now() + PSD_CLOCK_S / REDRAWS;
     pthread_mutex_unlock(&screen->lock);

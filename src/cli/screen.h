@@ -23,6 +23,9 @@ struct psd_screen {
     uint64_t next;        /* when it may be drawn again */
 };
 
+/* What clears the line of the terminal where the cursor is, and takes the cursor to its beginning. */
+extern const char psd_screen_erase[];
+
 void psd_screen_init(struct psd_screen *screen, FILE *err);
 
 /* Clears the live line. */

@@ -3,18 +3,25 @@
  *     solver.prototxt --> nets, state --> restored or given weights --> iterations --> snapshots
  *
  * Its options, its lines and what it does on signals are those of "caffe train". */
+#include "base/alloc.h"
 #include "base/clock.h"
-#include "cli/compute.h"
+#include "cli/local.h"
+#include "cli/outputs_file.h"
+#include "cli/progress.h"
 #include "cli/signals.h"
-#include "engine/solver.h"
+#include "cli/teamwork.h"
 #include "proto/text_writer.h"
 #include "proto/upgrade.h"
 
+#include <signal.h>
 #include <string.h>
 
 struct train_options {
     struct psd_compute_options compute;
-    char *solver, *snapshot, *weights;
+    struct psd_local_options local;
+    struct psd_teamwork_options team;
+    char *solver, *snapshot, *weights, *net_outputs;
+    uint64_t snapshot_every; /* in ns; 0: not by the clock */
     enum psd_signals_effect on_int, on_hup;
 };
 
@@ -26,63 +33,18 @@ static const struct psd_option train_options[] = {
     {"weights", "FILE,...", NULL, "starts from the weights of these .caffemodel files",
      PSD_TEXT(struct train_options, weights)},
     PSD_COMPUTE_OPTIONS(struct train_options),
+    PSD_LOCAL_OPTIONS(struct train_options),
+    PSD_TEAMWORK_OPTIONS(struct train_options),
+    {"snapshot-every", "TIME", NULL, "makes a snapshot so often, too: 60s, 10min",
+     PSD_TIME(struct train_options, snapshot_every)},
+    {"net-outputs", "PREFIX", NULL, "writes what is displayed to PREFIX.netoutputs, as CSV",
+     PSD_TEXT(struct train_options, net_outputs)},
     {"sigint_effect", NULL, "stop", "what Ctrl-C does; it stops after a snapshot",
      PSD_CHOICE(struct train_options, on_int, psd_signals_effects)},
     {"sighup_effect", NULL, "snapshot", "what SIGHUP does",
      PSD_CHOICE(struct train_options, on_hup, psd_signals_effects)},
     {0},
 };
-
-/* --- the live line ---------------------------------------------------------------------------- */
-
-/* How far the training was at some time. */
-struct mark {
-    uint64_t time, samples;
-    int64_t iteration;
-};
-
-/* What the line is made of. Speed is measured since the mark before the latest, so it follows the
- * training without flickering. */
-struct progress {
-    struct psd_screen *screen;
-    int64_t last_iteration; /* of the whole run */
-    uint64_t samples;       /* so far */
-    struct mark before, latest;
-    char line[200];
-};
-
-enum { WINDOW_S = 5 }; /* how far back the speed looks, at most twice that */
-
-static void start_progress(struct progress *progress, const struct psd_solver *solver)
-{
-    progress->last_iteration = solver->param->max_iter;
-    progress->latest = (struct mark){psd_clock_now(), 0, solver->iteration};
-    progress->before = progress->latest;
-}
-
-static void show_progress(void *context, int64_t iteration, float loss, size_t samples)
-{
-    struct progress *progress = context;
-
-    progress->samples += samples;
-    if (!psd_screen_wants_status(progress->screen))
-        return;
-    struct mark now = {psd_clock_now(), progress->samples, iteration}, from = progress->before;
-    double seconds = (double)(now.time - from.time) / 1e9;
-    double speed = seconds > 0 ? (double)(now.samples - from.samples) / seconds : 0;
-    double pace = seconds / (double)(iteration - from.iteration);
-    uint64_t left = (uint64_t)(pace * (double)(progress->last_iteration - iteration));
-    snprintf(progress->line, sizeof progress->line,
-             "iteration %lld of %lld   loss %.4g   %.0f images/s   %llu:%02llu:%02llu left",
-             (long long)iteration, (long long)progress->last_iteration, (double)loss, speed,
-             (unsigned long long)left / 3600, (unsigned long long)left / 60 % 60,
-             (unsigned long long)left % 60);
-    psd_screen_status(progress->screen, progress->line);
-    if (now.time - progress->latest.time > WINDOW_S * PSD_CLOCK_S) {
-        progress->before = progress->latest;
-        progress->latest = now;
-    }
-}
 
 /* --- the solver ------------------------------------------------------------------------------- */
 
@@ -148,13 +110,45 @@ static psd_status start_from(struct psd_cli *cli, const struct train_options *op
     return psd_solver_restore(solver, options->snapshot);
 }
 
+/* How many samples an update is the mean of, since several numbers make it. */
+static void show_batch(struct psd_cli *cli, const struct psd_teamwork *teamwork,
+                       const struct psd_solver *solver)
+{
+    size_t samples = psd_solver_samples(solver);
+
+    if (teamwork->workers > 1 && psd_net_is_pinned(solver->net))
+        psd_log_info(cli->log,
+                     "Each logical worker has a database of its own: their number is fixed "
+                     "for this training.");
+    if (teamwork->ensemble)
+        psd_log_info(cli->log,
+                     "logical workers: %u, processes: %u, threads of a worker: %u, samples an "
+                     "iteration: %zu",
+                     teamwork->workers, teamwork->ranks, teamwork->threads, samples);
+}
+
+/* How each parameter travels, where there is somebody to travel to. */
+static void show_plan(struct psd_cli *cli, const struct psd_teamwork *teamwork)
+{
+    struct lines lines = {.log = cli->log};
+
+    if (teamwork->ranks > 1) {
+        const char *plan = psd_ensemble_plan(teamwork->ensemble);
+        log_lines(&lines, plan, strlen(plan));
+    }
+}
+
 static psd_status solve(struct psd_cli *cli, const struct train_options *options,
-                        struct psd_solver *solver, struct progress *progress)
+                        const struct psd_teamwork *teamwork, struct psd_solver *solver,
+                        struct psd_progress *progress)
 {
     PSD_TRY(psd_solver_probe(solver));
     PSD_TRY(start_from(cli, options, solver));
+    PSD_TRY(psd_solver_start(solver));
+    show_batch(cli, teamwork, solver);
+    show_plan(cli, teamwork);
     psd_log_info(cli->log, "Starting Optimization");
-    start_progress(progress, solver);
+    psd_progress_start(progress, solver);
     psd_signals_start(options->on_int, options->on_hup);
     psd_status status = psd_solver_solve(solver);
     psd_signals_end();
@@ -166,30 +160,183 @@ static psd_status solve(struct psd_cli *cli, const struct train_options *options
     return PSD_OK;
 }
 
-static psd_status train(struct psd_cli *cli, const struct train_options *options,
-                        struct psd_document *document, const struct psd_compute *compute)
+/* What goes on beside the solver. */
+struct beside {
+    struct psd_progress progress;
+    struct psd_outputs_file *outputs; /* owned; NULL: nobody wants them */
+    uint64_t every_ns, next_ns;       /* between snapshots, until the next; 0: never */
+};
+
+static psd_status open_beside(struct psd_cli *cli, const struct train_options *options, bool leads,
+                              struct beside *beside)
 {
-    struct progress progress = {.screen = cli->screen};
+    beside->progress.screen = cli->screen;
+    beside->every_ns = leads ? options->snapshot_every : 0;
+    beside->next_ns = psd_clock_now() + beside->every_ns;
+    if (!leads || !is_given(options->net_outputs))
+        return PSD_OK;
+    return psd_outputs_file_open(options->net_outputs, is_given(options->snapshot), cli->log,
+                                 &beside->outputs);
+}
+
+static enum psd_solver_action act(void *context)
+{
+    struct beside *beside = context;
+    enum psd_solver_action action = psd_signals_action(NULL);
+
+    if (!beside->every_ns || psd_clock_now() < beside->next_ns)
+        return action;
+    beside->next_ns = psd_clock_now() + beside->every_ns;
+    return action == PSD_SOLVER_GO_ON ? PSD_SOLVER_SNAPSHOT : action;
+}
+
+static void progress(void *context, int64_t iteration, float loss, size_t samples)
+{
+    psd_progress_show(&((struct beside *)context)->progress, iteration, loss, samples);
+}
+
+static void shown(void *context, const struct psd_solver_row *row)
+{
+    struct beside *beside = context;
+
+    if (beside->outputs)
+        psd_outputs_file_add(beside->outputs, row);
+}
+
+static psd_status train(struct psd_cli *cli, const struct train_options *options,
+                        struct psd_document *document, const struct psd_compute *compute,
+                        struct psd_teamwork *teamwork, const struct psd_invitation *invitation)
+{
+    bool leads = !invitation || invitation->rank == 0;
+    struct beside beside = {0};
     struct psd_solver *solver = NULL;
     struct psd_solver_options build = psd_compute_solver(cli, compute, document);
 
-    build.action = psd_signals_action;
-    build.progress = show_progress;
-    build.context = &progress;
+    build.action = act;
+    build.progress = progress;
+    build.shown = shown;
+    build.context = &beside;
+    build.seed = invitation ? invitation->job : 0;
+    psd_teamwork_join(teamwork, &build);
     choose_device(cli, document);
     show_solver(cli, document);
-    PSD_TRY(psd_solver_create(&build, &solver));
-    psd_status status = solve(cli, options, solver, &progress);
+    PSD_TRY(open_beside(cli, options, leads, &beside));
+    psd_status status = psd_solver_create(&build, &solver);
+    if (status == PSD_OK)
+        status = solve(cli, options, teamwork, solver, &beside.progress);
     psd_screen_clear(cli->screen);
+    psd_teamwork_close(teamwork);
     psd_solver_destroy(solver);
+    psd_outputs_file_close(beside.outputs);
     return status;
+}
+
+/* One process of a job, or the only one; `invitation` NULL: it is. */
+static psd_status take_part(struct psd_cli *cli, const struct train_options *options,
+                            const struct psd_invitation *invitation)
+{
+    struct psd_compute_options with = options->compute;
+    struct psd_document *document = NULL;
+    struct psd_teamwork teamwork;
+    struct psd_compute compute;
+
+    if (invitation && invitation->rank > 0 && cli->log->level > PSD_LOG_WARNING)
+        cli->log->level = PSD_LOG_WARNING; /* rank 0 tells how it goes */
+    psd_status status = psd_teamwork_open(cli, &options->team, &with, invitation, &teamwork);
+    with.threads = teamwork.threads;
+    if (status == PSD_OK)
+        status = psd_compute_open(cli, &with, &compute);
+    if (status != PSD_OK) {
+        psd_teamwork_close(&teamwork);
+        return status;
+    }
+    status = psd_upgrade_read(options->solver, &caffe__solver_parameter__descriptor, cli->log,
+                              &document);
+    if (status == PSD_OK)
+        status = train(cli, options, document, &compute, &teamwork, invitation);
+    psd_teamwork_close(&teamwork);
+    psd_document_destroy(document);
+    psd_compute_close(&compute);
+    return status;
+}
+
+/* --- processes ----------------------------------------------------------------------------------- */
+
+/* The other options that belong to the job, as they were given. */
+static const char *describe_others(const struct psd_teamwork_options *team, char *out, size_t room)
+{
+    char batch[60] = "", threads[60] = "";
+
+    if (team->global_batch)
+        snprintf(batch, sizeof batch, " --global-batch=%lld", (long long)team->global_batch);
+    if (team->threads)
+        snprintf(threads, sizeof threads, " --worker-threads=%lld", (long long)team->threads);
+    snprintf(out, room, "%s%s%s", batch, threads,
+             team->reduce == PSD_TEAMWORK_SUM ? " --reduce=sum" : "");
+    return out;
+}
+
+/* How to go on after a process has been lost, where there is something to go on from. */
+static void advise(struct psd_cli *cli, const struct train_options *options)
+{
+    struct psd_document *document = NULL;
+    char *newest = NULL, others[200];
+
+    if (psd_upgrade_read(options->solver, &caffe__solver_parameter__descriptor, NULL, &document) ==
+            PSD_OK &&
+        psd_solver_newest(document, &newest) == PSD_OK) {
+        if (newest)
+            psd_log_warning(
+                cli->log,
+                "to go on from the newest snapshot: poseidon train --solver=%s -n %lld "
+                "--logical-workers=%lld%s --snapshot=%s",
+                options->solver, (long long)options->local.count,
+                (long long)(options->team.workers ? options->team.workers : options->local.count),
+                describe_others(&options->team, others, sizeof others), newest);
+        else
+            psd_log_warning(cli->log,
+                            "there is no snapshot to go on from yet; --snapshot-every 60s "
+                            "makes them by the clock");
+    }
+    psd_alloc_free(newest);
+    psd_document_destroy(document);
+}
+
+/* What a process of the job needs. */
+struct part {
+    struct psd_cli *cli;
+    const struct train_options *options;
+};
+
+static psd_status live(void *arg, const struct psd_invitation *invitation, int key_fd,
+                       int *exit_code)
+{
+    const struct part *part = arg;
+    psd_status status = take_part(part->cli, part->options, invitation);
+
+    (void)key_fd;
+    *exit_code = status == PSD_OK     ? part->cli->exit_code
+                 : part->cli->misused ? PSD_EXIT_MISUSED
+                                      : PSD_EXIT_FAILED;
+    return status;
+}
+
+static psd_status run_job(struct psd_cli *cli, const struct train_options *options)
+{
+    struct part part = {cli, options};
+    struct psd_local_job job = {
+        .options = &options->local, .live = live, .arg = &part, .over_status = true};
+
+    PSD_TRY(psd_local_run(cli, &job));
+    if (cli->exit_code == PSD_EXIT_FAILED || cli->exit_code > 128 + SIGINT)
+        advise(cli, options);
+    return PSD_OK;
 }
 
 static psd_status run(struct psd_cli *cli, const void *opaque, int argc, char **argv)
 {
     const struct train_options *options = opaque;
-    struct psd_document *document = NULL;
-    struct psd_compute compute;
+    struct psd_invitation *invitation = NULL;
 
     (void)argc, (void)argv;
     if (!is_given(options->solver))
@@ -198,13 +345,15 @@ static psd_status run(struct psd_cli *cli, const void *opaque, int argc, char **
         return psd_cli_misuse(cli,
                               "--snapshot goes on with a training, --weights starts a new one: "
                               "give one of them");
-    PSD_TRY(psd_compute_open(cli, &options->compute, &compute));
-    psd_status status = psd_upgrade_read(options->solver, &caffe__solver_parameter__descriptor,
-                                         cli->log, &document);
-    if (status == PSD_OK)
-        status = train(cli, options, document, &compute);
-    psd_document_destroy(document);
-    psd_compute_close(&compute);
+    PSD_TRY(psd_invitation_read(cli->environment, &invitation));
+    if (invitation && options->local.count > 1) {
+        psd_invitation_destroy(invitation);
+        return psd_cli_misuse(cli, "this process is one of a job already: leave out -n");
+    }
+    if (options->local.count > 1)
+        return run_job(cli, options);
+    psd_status status = take_part(cli, options, invitation);
+    psd_invitation_destroy(invitation);
     return status;
 }
 

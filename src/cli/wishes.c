@@ -66,17 +66,34 @@ static psd_status read_layer(const struct kind *kind, const struct psd_workload 
     return PSD_OK;
 }
 
-static psd_status read_one(struct psd_cli *cli, const struct kind *kind,
-                           const struct psd_workload *workload, const char *text,
-                           struct psd_workload_wish *wishes)
+static psd_status check_text(struct psd_cli *cli, const struct kind *kind, const char *text)
 {
-    size_t length = strcspn(text, "="), found = 0;
+    size_t length = strcspn(text, "=");
 
     if (!text[length])
         return psd_cli_misuse(cli, "--%s is written NAME=WORD, and \"%s\" has no =", kind->option,
                               text);
     if (psd_value_check(&kind->value, text + length + 1) != PSD_OK)
         return psd_cli_misuse(cli, "--%s %.*s: %s", kind->option, (int)length, text, psd_error());
+    return PSD_OK;
+}
+
+psd_status psd_wishes_read_text(struct psd_cli *cli, bool is_form, const char *text,
+                                struct psd_workload_wish *out)
+{
+    const struct kind *kind = is_form ? &form_kind : &route_kind;
+
+    PSD_TRY(check_text(cli, kind, text));
+    return psd_value_parse(&kind->value, text + strcspn(text, "=") + 1, out);
+}
+
+static psd_status read_one(struct psd_cli *cli, const struct kind *kind,
+                           const struct psd_workload *workload, const char *text,
+                           struct psd_workload_wish *wishes)
+{
+    size_t length = strcspn(text, "="), found = 0;
+
+    PSD_TRY(check_text(cli, kind, text));
     for (size_t k = 0; k < workload->n_layers; k++)
         PSD_TRY(read_layer(kind, workload, &workload->layers[k], text, wishes, &found));
     return found ? PSD_OK : refuse_name(cli, kind, workload, text, length);

@@ -14,4 +14,8 @@ psd_status psd_wishes_read(struct psd_cli *cli, const struct psd_workload *workl
                            char *const *form_texts, char *const *route_texts,
                            struct psd_workload_wish **out);
 
+/* What one text, "fc6=dense", asks for, whatever its name means: a form, or a route. */
+psd_status psd_wishes_read_text(struct psd_cli *cli, bool is_form, const char *text,
+                                struct psd_workload_wish *out);
+
 #endif

@@ -1,0 +1,17 @@
+/* network.h - how processes of a job speak to each other: the settings net.*. */
+#ifndef PSD_CLI_NETWORK_H
+#define PSD_CLI_NETWORK_H
+
+#include "base/settings.h"
+
+/* AUTO leaves what never leaves the machine in clear, and encrypts all else. */
+enum psd_network_encrypt { PSD_NETWORK_AUTO, PSD_NETWORK_ON, PSD_NETWORK_OFF };
+
+struct psd_network_config {
+    uint64_t timeout_ns;
+    enum psd_network_encrypt encrypt;
+};
+
+extern const struct psd_setting psd_network_settings[];
+
+#endif

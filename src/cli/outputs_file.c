@@ -1,0 +1,124 @@
+#include "cli/outputs_file.h"
+#include "base/alloc.h"
+#include "base/clock.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+struct psd_outputs_file {
+    char *prefix;        /* owned */
+    struct psd_log *log; /* borrowed */
+    bool goes_on;
+    bool warned;
+    uint64_t begin_ns;
+    FILE **
+        files; /* owned; [n_files]: the training net's, then those of the test nets, as they come */
+    size_t n_files;
+};
+
+static char *path_of(const struct psd_outputs_file *file, int test)
+{
+    return test < 0 ? psd_alloc_text("%s.netoutputs", file->prefix)
+                    : psd_alloc_text("%s.test%d.netoutputs", file->prefix, test);
+}
+
+/* Opens the file of the training net, -1, or of a test net. */
+static psd_status open_file(struct psd_outputs_file *file, int test)
+{
+    size_t at = test < 0 ? 0 : (size_t)test + 1;
+
+    if (at >= file->n_files) {
+        FILE **files = psd_alloc_resize(file->files, at + 1, sizeof *files);
+        if (!files)
+            return PSD_ENOMEM;
+        memset((void *)(files + file->n_files), 0, (at + 1 - file->n_files) * sizeof *files);
+        file->files = files;
+        file->n_files = at + 1;
+    }
+    if (file->files[at])
+        return PSD_OK;
+    char *path = path_of(file, test);
+    if (!path)
+        return PSD_ENOMEM;
+    file->files[at] = fopen(path, file->goes_on ? "ae" : "we");
+    psd_status status = PSD_OK;
+    if (!file->files[at])
+        status = psd_fail(PSD_ECONFIG, "%s cannot be written: %s", path, strerrordesc_np(errno));
+    psd_alloc_free(path);
+    return status;
+}
+
+psd_status psd_outputs_file_open(const char *prefix, bool goes_on, struct psd_log *log,
+                                 struct psd_outputs_file **out)
+{
+    struct psd_outputs_file *file = psd_alloc_zero(1, sizeof *file);
+
+    if (!file)
+        return PSD_ENOMEM;
+    file->prefix = psd_alloc_copy(prefix, strlen(prefix) + 1);
+    file->log = log;
+    file->goes_on = goes_on;
+    file->begin_ns = psd_clock_now();
+    psd_status status = file->prefix ? open_file(file, -1) : PSD_ENOMEM;
+    if (status == PSD_OK)
+        *out = file;
+    else
+        psd_outputs_file_close(file);
+    return status;
+}
+
+void psd_outputs_file_close(struct psd_outputs_file *file)
+{
+    if (!file)
+        return;
+    for (size_t i = 0; i < file->n_files; i++) {
+        if (file->files[i])
+            fclose(file->files[i]);
+    }
+    psd_alloc_free((void *)file->files);
+    psd_alloc_free(file->prefix);
+    psd_alloc_free(file);
+}
+
+/* A name with a number where the output has several values. */
+static void write_head(FILE *to, const struct psd_net *net)
+{
+    fputs("Iteration,time,loss", to);
+    for (size_t i = 0; i < net->n_outputs; i++) {
+        size_t count = net->blobs[net->outputs[i]].count;
+        for (size_t k = 0; k < count; k++)
+            if (count > 1)
+                fprintf(to, ",%s[%zu]", net->blob_names[net->outputs[i]], k);
+            else
+                fprintf(to, ",%s", net->blob_names[net->outputs[i]]);
+    }
+    fputc('\n', to);
+}
+
+static bool write_row(const struct psd_outputs_file *file, FILE *to,
+                      const struct psd_solver_row *row)
+{
+    size_t count = psd_net_count_outputs(row->net);
+
+    if (ftell(to) == 0)
+        write_head(to, row->net);
+    fprintf(to, "%lld,%.3f,%.9g", (long long)row->iteration,
+            (double)(psd_clock_now() - file->begin_ns) / 1e9, (double)row->loss);
+    for (size_t i = 0; i < count; i++)
+        fprintf(to, ",%.9g", (double)row->outputs[i]);
+    fputc('\n', to);
+    return fflush(to) == 0;
+}
+
+void psd_outputs_file_add(struct psd_outputs_file *file, const struct psd_solver_row *row)
+{
+    psd_status status = open_file(file, row->test);
+
+    if (status == PSD_OK && !write_row(file, file->files[row->test + 1], row))
+        status = psd_fail(PSD_ECONFIG, "%s.netoutputs cannot be written: %s", file->prefix,
+                          strerrordesc_np(errno));
+    if (status != PSD_OK && !file->warned)
+        psd_log_warning(file->log, "%s", psd_error());
+    file->warned |= status != PSD_OK;
+}

@@ -1,0 +1,138 @@
+#include "cli/teamwork.h"
+#include "base/alloc.h"
+#include "cli/wishes.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *const psd_teamwork_reduces[] = {"mean", "sum", NULL};
+
+/* Of loopback, for the plan: it is not measured, as nothing travels far there. */
+static const double local_bandwidth = 4e9, local_latency = 20e-6;
+
+void psd_teamwork_count(const struct psd_teamwork_options *options,
+                        const struct psd_compute_options *compute, unsigned ranks,
+                        struct psd_teamwork *out)
+{
+    int64_t threads = options->threads ? options->threads : compute->threads;
+
+    *out = (struct psd_teamwork){.ranks = ranks};
+    out->workers = options->workers ? (unsigned)options->workers : ranks;
+    if (threads)
+        out->threads = (unsigned)threads;
+    else
+        out->threads = out->workers == 1 ? psd_compute_processors() : 1;
+}
+
+/* --- what is wished ------------------------------------------------------------------------------ */
+
+static size_t count(char *const *texts)
+{
+    size_t n = 0;
+
+    while (texts && texts[n])
+        n++;
+    return n;
+}
+
+static psd_status read_wishes(struct psd_cli *cli, const struct psd_teamwork_options *options,
+                              struct psd_teamwork *out, size_t *n)
+{
+    size_t forms = count(options->forms), routes = count(options->routes);
+
+    out->wishes = psd_alloc_zero(forms + routes + 1, sizeof *out->wishes);
+    if (!out->wishes)
+        return PSD_ENOMEM;
+    for (*n = 0; *n < forms + routes; ++*n) {
+        bool is_form = *n < forms;
+        char *text = is_form ? options->forms[*n] : options->routes[*n - forms];
+        struct psd_workload_wish wish = {0};
+        PSD_TRY(psd_wishes_read_text(cli, is_form, text, &wish));
+        text[strcspn(text, "=")] = '\0';
+        out->wishes[*n] = (struct psd_ensemble_wish){text, wish.form, wish.route};
+    }
+    return PSD_OK;
+}
+
+/* --- the seat ------------------------------------------------------------------------------------ */
+
+static void warn(void *context, const char *sentence)
+{
+    psd_log_warning(context, "%s", sentence);
+}
+
+/* Where a coordinator is on loopback nothing leaves the machine. */
+static bool stays_here(const char *coordinator)
+{
+    return strncmp(coordinator, "tcp://127.", 10) == 0 || strncmp(coordinator, "inproc:", 7) == 0;
+}
+
+static void fill_seat(struct psd_cli *cli, const struct psd_invitation *invitation,
+                      const struct psd_teamwork *teamwork, struct psd_comm_options *seat)
+{
+    bool local;
+
+    seat->coordinator = invitation ? invitation->coordinator : teamwork->address;
+    local = stays_here(seat->coordinator);
+    if (invitation) {
+        seat->key = psd_secret_data(invitation->key);
+        seat->key_size = psd_secret_size(invitation->key);
+        seat->job = invitation->job;
+        seat->rank = invitation->rank;
+    }
+    seat->ranks = teamwork->ranks;
+    seat->workers = teamwork->workers;
+    seat->in_clear = cli->network.encrypt == PSD_NETWORK_OFF ||
+                     (cli->network.encrypt == PSD_NETWORK_AUTO && local);
+    seat->bandwidth = local ? local_bandwidth : 0;
+    seat->latency = local ? local_latency : 0;
+    seat->timeout_ms = cli->network.timeout_ns / 1000000;
+    seat->warn = warn;
+    seat->context = cli->log;
+}
+
+psd_status psd_teamwork_open(struct psd_cli *cli, const struct psd_teamwork_options *options,
+                             const struct psd_compute_options *compute,
+                             const struct psd_invitation *invitation, struct psd_teamwork *out)
+{
+    struct psd_ensemble_options build = {
+        .processors = psd_compute_processors(),
+        .backend = compute->backend,
+        .global_batch = (size_t)options->global_batch,
+        .sums = options->reduce == PSD_TEAMWORK_SUM,
+        .verify = (uint64_t)options->verify,
+        .log = cli->log,
+    };
+
+    psd_teamwork_count(options, compute, invitation ? invitation->ranks : 1, out);
+    if (out->workers < out->ranks)
+        return psd_cli_misuse(cli, "%u processes need at least as many logical workers, not %u",
+                              out->ranks, out->workers);
+    if (out->workers == 1 && !options->global_batch)
+        return PSD_OK;
+    snprintf(out->address, sizeof out->address, "inproc://train-%d", (int)getpid());
+    fill_seat(cli, invitation, out, &build.seat);
+    build.threads = out->threads;
+    PSD_TRY(read_wishes(cli, options, out, &build.n_wishes));
+    build.wishes = out->wishes;
+    PSD_TRY(psd_ensemble_create(&build, &out->ensemble));
+    out->team = psd_ensemble_team(out->ensemble);
+    return PSD_OK;
+}
+
+void psd_teamwork_close(struct psd_teamwork *teamwork)
+{
+    psd_ensemble_destroy(teamwork->ensemble);
+    psd_alloc_free(teamwork->wishes);
+    teamwork->ensemble = NULL;
+    teamwork->wishes = NULL;
+}
+
+void psd_teamwork_join(const struct psd_teamwork *teamwork, struct psd_solver_options *solver)
+{
+    if (!teamwork->ensemble)
+        return;
+    solver->team = &teamwork->team;
+    solver->batch = psd_ensemble_batch(teamwork->ensemble);
+}
