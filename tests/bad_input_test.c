@@ -13,7 +13,7 @@ static char root[PATH_MAX]; /* the tree; tests work in folders of their own */
 static struct {
     int seconds;
     size_t private_mib, resident_mib;
-} limits = {20, 64, 160};
+} limits = {120, 64, 160};
 
 static bool has_sanitizer(void)
 {

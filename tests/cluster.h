@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "comm/cluster.h"
+#include "comm/node_state.h"
 #include "comm/plan.h"
 #include "test.h"
 
@@ -42,9 +43,14 @@ struct cluster_case {
     enum psd_comm_mode mode;
     const char *rule; /* NULL: SGD */
     float clip;
+    unsigned
+        averaged; /* a bit for each parameter, which counts where no factors are; update mode */
     enum cluster_program program;
     bool bad_network; /* delays, several streams, payloads half there, a slow member, credits of one
                          piece */
+    unsigned first;   /* the iteration to begin with; `iterations` is where it ends */
+    const struct cluster_result *from; /* what another case has saved there; NULL: nothing */
+    bool saves;                        /* at the end, what the rule keeps; update mode */
 
     /* What goes wrong in iteration 1, unless 0: */
     unsigned kill;        /* 1 + a rank that dies */
@@ -56,6 +62,7 @@ struct cluster_case {
 struct cluster_result {
     float *values; /* of rank 0, one parameter after the other; NULL: it ended early */
     size_t count;
+    float *states[4];                  /* the same of what the rule keeps, where it was saved */
     unsigned ended;                    /* ranks that were told of an early end, */
     char sentence[CLUSTER_RANKS][256]; /* and what each was told */
 };
@@ -66,8 +73,9 @@ struct cluster_actor {
     float *grads[CLUSTER_PARAMS][CLUSTER_WORKERS]; /* owned; of hosted workers */
     bool fresh[CLUSTER_PARAMS];
     uint64_t iteration;
-    size_t step; /* the next action */
-    bool begun, told, dead;
+    size_t step;  /* the next action */
+    size_t saved; /* states of parameters that have been saved */
+    bool begun, told, dead, saving;
 };
 
 struct cluster_test {
@@ -127,6 +135,12 @@ static inline enum psd_route cluster_route(const struct cluster_case *c, size_t 
     return c->route != PSD_ROUTE_AUTO ? c->route : routes[cluster_draw(c, 100 + param, 3)];
 }
 
+static inline bool cluster_is_averaged(const struct cluster_case *c, size_t param)
+{
+    return c->averaged >> param & 1 && !cluster_shapes[param].factors &&
+           !cluster_shapes[param].bias_of;
+}
+
 static inline struct psd_job *cluster_job(const struct cluster_case *c)
 {
     struct psd_comm_update update = {
@@ -152,6 +166,7 @@ static inline struct psd_job *cluster_job(const struct cluster_case *c)
                                        .value = &unused,
                                        .rate = i % 2 ? 2.0f : 0.0f,
                                        .factors = shape->factors,
+                                       .averaged = cluster_is_averaged(c, i),
                                        .bias_of = shape->bias_of};
         if (shape->factors)
             param.form = factored ? PSD_FORM_FACTORED : PSD_FORM_DENSE;
@@ -180,6 +195,15 @@ static inline void cluster_ended(void *user, unsigned rank, psd_status status, c
     test->actors[rank].told = true;
     snprintf(test->out->sentence[rank], sizeof test->out->sentence[rank], "%s", sentence);
     test->out->ended++;
+}
+
+static inline void cluster_collected(void *user, unsigned rank)
+{
+    struct cluster_test *test = user;
+
+    CHECK(test->actors[rank].saving);
+    test->actors[rank].saving = false;
+    test->actors[rank].saved++;
 }
 
 /* The gradient of a worker, made by itself: random, or of its factors. */
@@ -297,6 +321,38 @@ static inline void cluster_break(struct cluster_test *test, unsigned rank, size_
     }
 }
 
+/* States that are to be saved. */
+static inline size_t cluster_states(const struct cluster_test *test)
+{
+    return test->c->saves ? (size_t)CLUSTER_PARAMS * psd_job_states(test->job) : 0;
+}
+
+/* Where a parameter begins in a result. */
+static inline size_t cluster_at(size_t param)
+{
+    size_t at = 0;
+
+    while (param > 0)
+        at += cluster_count(--param);
+    return at;
+}
+
+/* At the end: saves the next state, unless one is under way. */
+static inline bool cluster_save(struct cluster_test *test, unsigned rank)
+{
+    struct cluster_actor *actor = &test->actors[rank];
+    unsigned kinds = psd_job_states(test->job);
+
+    if (actor->saving || actor->saved == cluster_states(test))
+        return false;
+    size_t param = actor->saved / kinds, kind = actor->saved % kinds;
+    float *data = test->job->host[0] == rank ? test->out->states[kind] + cluster_at(param) : NULL;
+    actor->saving = true;
+    CHECK_OK(
+        psd_node_save_state(psd_cluster_node(test->cluster, rank), param, (unsigned)kind, data));
+    return true;
+}
+
 /* Lets a rank go on as far as it can. True: something has happened. */
 static inline bool cluster_act(struct cluster_test *test, unsigned rank)
 {
@@ -305,11 +361,13 @@ static inline bool cluster_act(struct cluster_test *test, unsigned rank)
     size_t param = 0;
     bool waits = false;
 
-    if (actor->told || actor->dead || actor->iteration == test->c->iterations)
+    if (actor->told || actor->dead)
         return false;
+    if (actor->iteration == test->c->iterations)
+        return cluster_save(test, rank);
     if (!actor->begun) {
         for (size_t i = 0; i < CLUSTER_PARAMS; i++) {
-            if (actor->iteration == 0 && !actor->fresh[i])
+            if (actor->iteration == test->c->first && !actor->fresh[i])
                 return false; /* initial values come first */
         }
         CHECK_OK(psd_node_begin(node, actor->iteration, 0.1f));
@@ -347,15 +405,30 @@ static inline bool cluster_act(struct cluster_test *test, unsigned rank)
     return true;
 }
 
+/* What the rule kept before, on every rank. */
+static inline void cluster_load(struct cluster_test *test)
+{
+    for (unsigned i = 0; i < test->c->ranks * CLUSTER_PARAMS; i++) {
+        size_t param = i % CLUSTER_PARAMS;
+        for (unsigned kind = 0; kind < psd_job_states(test->job); kind++)
+            CHECK_OK(psd_node_load_state(psd_cluster_node(test->cluster, i / CLUSTER_PARAMS), param,
+                                         kind, test->c->from->states[kind] + cluster_at(param)));
+    }
+}
+
 static inline void cluster_prepare(struct cluster_test *test)
 {
     const struct cluster_case *c = test->c;
 
     for (unsigned rank = 0; rank < c->ranks; rank++) {
         struct cluster_actor *actor = &test->actors[rank];
+        actor->iteration = c->first;
         for (size_t i = 0; i < CLUSTER_PARAMS; i++) {
             actor->values[i] = malloc(cluster_count(i) * sizeof(float));
             cluster_fill(99, i, 0, 3, cluster_count(i), actor->values[i]);
+            if (c->from)
+                memcpy(actor->values[i], c->from->values + cluster_at(i),
+                       cluster_count(i) * sizeof(float));
             for (size_t k = 0; rank > 0 && k < cluster_count(i); k++)
                 actor->values[i][k] = (float)rank; /* worker 0's are to come instead */
             psd_node_set_value(psd_cluster_node(test->cluster, rank), i, actor->values[i]);
@@ -366,13 +439,18 @@ static inline void cluster_prepare(struct cluster_test *test)
     }
     for (unsigned rank = 0; rank < c->ranks; rank++)
         CHECK_OK(psd_node_start(psd_cluster_node(test->cluster, rank), false));
+    for (size_t i = 0; c->saves && i < 4; i++)
+        test->out->states[i] = calloc(cluster_at(CLUSTER_PARAMS), sizeof(float));
+    if (c->from)
+        cluster_load(test);
 }
 
 static inline bool cluster_all_done(const struct cluster_test *test, uint64_t iterations)
 {
     for (unsigned rank = 0; rank < test->c->ranks; rank++) {
         const struct cluster_actor *actor = &test->actors[rank];
-        if (actor->iteration < iterations || (actor->iteration == iterations && actor->step))
+        if (actor->iteration < iterations || (actor->iteration == iterations && actor->step) ||
+            actor->saved < cluster_states(test))
             return false;
         for (size_t i = 0; i < CLUSTER_PARAMS; i++) {
             if (!actor->fresh[i])
@@ -431,13 +509,27 @@ static inline void cluster_go(struct cluster_test *test)
     }
 }
 
+/* What was saved is what each rank keeps. */
+static inline void cluster_check_states(struct cluster_test *test)
+{
+    const struct psd_layout *layout = psd_cluster_layout(test->cluster);
+
+    for (size_t part = 0; test->c->saves && part < layout->n_parts; part++) {
+        const struct psd_part *p = &layout->parts[part];
+        const struct psd_node *node =
+            psd_cluster_node(test->cluster, layout->pieces[p->piece].server);
+        for (unsigned kind = 0; kind < psd_job_states(test->job); kind++) {
+            const float *kept = psd_state_find(node, part, kind);
+            const float *saved = test->out->states[kind] + cluster_at(p->param) + p->first;
+            CHECK(!kept == test->job->params[p->param].averaged);
+            CHECK(!kept || memcmp(kept, saved, p->count * sizeof *kept) == 0);
+        }
+    }
+}
+
 static inline void cluster_keep(struct cluster_test *test)
 {
-    size_t count = 0;
-
-    for (size_t i = 0; i < CLUSTER_PARAMS; i++)
-        count += cluster_count(i);
-    test->out->values = malloc(count * sizeof(float));
+    test->out->values = malloc(cluster_at(CLUSTER_PARAMS) * sizeof(float));
     test->out->count = 0;
     for (size_t i = 0; i < CLUSTER_PARAMS; i++) {
         memcpy(test->out->values + test->out->count, test->actors[0].values[i],
@@ -464,14 +556,16 @@ static inline void cluster_clear(struct cluster_test *test)
 static inline bool cluster_run(const struct cluster_case *c, struct cluster_result *out)
 {
     struct cluster_test *test = calloc(1, sizeof *test);
-    struct psd_cluster_options options = {.fresh = cluster_fresh, .ended = cluster_ended};
+    struct psd_cluster_options options = {
+        .fresh = cluster_fresh, .collected = cluster_collected, .ended = cluster_ended};
     struct psd_workload slow = {
         .rebuild_flops = 1e7, .update_bytes_per_s = 1e8, .sum_bytes_per_s = 5e7};
 
     fprintf(stderr,
-            "    seed %llu, %u ranks, %u workers, forms %d, route %d, mode %d, program %d, %s\n",
+            "    seed %llu, %u ranks, %u workers, forms %d, route %d, mode %d, averaged %x, "
+            "program %d, %s\n",
             (unsigned long long)c->seed, c->ranks, c->workers, c->forms, (int)c->route, c->mode,
-            c->program, c->bad_network ? "bad network" : "good network");
+            c->averaged, c->program, c->bad_network ? "bad network" : "good network");
     *out = (struct cluster_result){.values = NULL};
     test->c = c;
     test->out = out;
@@ -495,10 +589,19 @@ static inline bool cluster_run(const struct cluster_case *c, struct cluster_resu
     cluster_prepare(test);
     cluster_go(test);
     bool done = cluster_all_done(test, c->iterations);
-    if (done)
+    if (done) {
+        cluster_check_states(test);
         cluster_keep(test);
+    }
     cluster_clear(test);
     return done;
+}
+
+static inline void cluster_free(struct cluster_result *result)
+{
+    free(result->values);
+    for (size_t i = 0; i < 4; i++)
+        free(result->states[i]);
 }
 
 #endif

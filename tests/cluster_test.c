@@ -151,7 +151,10 @@ static void learn_alone(const struct cluster_case *c, float *values)
         for (uint64_t t = 0; t < c->iterations; t++) {
             struct psd_rule_step step = psd_job_step(job, i, t, 0.1f, 1);
             summed(c, t, i, gradient);
-            job->rule->apply(&step, count, values + at, gradient, states);
+            if (!cluster_is_averaged(c, i))
+                job->rule->apply(&step, count, values + at, gradient, states);
+            for (size_t k = 0; cluster_is_averaged(c, i) && k < count; k++)
+                values[at + k] = gradient[k] / (float)c->workers;
         }
         for (size_t k = 0; k < 4; k++)
             free(states[k]);
@@ -165,12 +168,69 @@ static void the_servers_learn_what_one_process_alone_learns(void)
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         struct cluster_case c = {
             .seed = 9, .ranks = 3, .workers = 7, .iterations = 4, .rule = rules[i]};
+        c.averaged = i % 2 ? 0x8a : 0;
         struct cluster_result result = must_end(&c);
         float *values = malloc(result.count * sizeof *values);
         learn_alone(&c, values);
         CHECK(memcmp(values, result.values, result.count * sizeof *values) == 0);
         free(values);
         free(result.values);
+    }
+}
+
+/* The mean of element k over eight workers, written out. */
+static float mean_of_eight(uint64_t iteration, size_t param, size_t k)
+{
+    static float values[8][9000];
+
+    for (unsigned w = 0; w < 8; w++)
+        cluster_gradient(iteration, param, w, values[w]);
+    return (((values[0][k] + values[1][k]) + (values[2][k] + values[3][k])) +
+            ((values[4][k] + values[5][k]) + (values[6][k] + values[7][k]))) /
+           8;
+}
+
+static void what_is_averaged_is_the_mean_along_the_tree(void)
+{
+    static const unsigned ranks[] = {1, 2, 3, 5, 8};
+
+    for (size_t i = 0; i < 2 * sizeof ranks / sizeof *ranks; i++) {
+        struct cluster_case c = {.seed = 12 + i,
+                                 .ranks = ranks[i / 2],
+                                 .workers = 8,
+                                 .iterations = 3,
+                                 .forms = CLUSTER_MIXED,
+                                 .rule = "Adam",
+                                 .clip = i % 2 ? 20 : 0,
+                                 .averaged = 0x18f,
+                                 .program = CLUSTER_OWN_ORDER};
+        struct cluster_result result = must_end(&c);
+        for (size_t p = 0, at = 0; p < CLUSTER_PARAMS; at += cluster_count(p++)) {
+            for (size_t k = 0; cluster_is_averaged(&c, p) && k < cluster_count(p); k += 37)
+                CHECK_NEAR(result.values[at + k], mean_of_eight(2, p, k), 0);
+        }
+        free(result.values);
+    }
+}
+
+/* With seven workers a division rounds. Neither learned values nor means depend on where they are. */
+static void means_beside_rules_have_the_same_bits_on_any_number_of_processes(void)
+{
+    static const unsigned ranks[] = {2, 3, 5, 7};
+
+    for (size_t i = 0; i < 4 * sizeof ranks / sizeof *ranks; i++) {
+        struct cluster_case alone = {.seed = 30 + i,
+                                     .ranks = 1,
+                                     .workers = 7,
+                                     .iterations = 3,
+                                     .forms = CLUSTER_MIXED,
+                                     .rule = rules[i % 6],
+                                     .clip = i & 1 ? 20 : 0,
+                                     .averaged = i & 2 ? 0x85 : 0x10a,
+                                     .program = CLUSTER_OWN_ORDER};
+        struct cluster_case together = alone;
+        together.ranks = ranks[i / 4];
+        must_agree(&alone, &together);
     }
 }
 
@@ -193,6 +253,56 @@ static void sums_are_what_the_servers_apply(void)
     must_agree(&alone, &c);
 }
 
+/* The case is saved after iteration `at` - 1 and goes on on `ranks` ranks: the same bits. */
+static void must_go_on(const struct cluster_case *c, unsigned at, unsigned ranks)
+{
+    struct cluster_case first = *c, rest = *c;
+    struct cluster_result whole = must_end(c), half, end;
+
+    first.iterations = at;
+    first.saves = true;
+    half = must_end(&first);
+    rest.first = at;
+    rest.from = &half;
+    rest.ranks = ranks;
+    rest.seed = c->seed + 1; /* another network, other routes */
+    end = must_end(&rest);
+    CHECK(same(&whole, &end));
+    cluster_free(&whole);
+    cluster_free(&half);
+    cluster_free(&end);
+}
+
+static void a_job_that_goes_on_elsewhere_has_the_bits_of_one_that_was_never_interrupted(void)
+{
+    static const unsigned ranks[] = {1, 2, 3, 5};
+
+    for (size_t i = 0; i < 3 * sizeof rules / sizeof *rules; i++) {
+        struct cluster_case c = {.seed = 50 + i,
+                                 .ranks = ranks[i % 4],
+                                 .workers = 8,
+                                 .iterations = 4,
+                                 .forms = (enum cluster_forms)(i / 6),
+                                 .rule = rules[i % 6],
+                                 .clip = i % 5 ? 0 : 20,
+                                 .averaged = i & 2 ? 0x85 : 0,
+                                 .program = CLUSTER_OWN_ORDER};
+        must_go_on(&c, 2, ranks[(i + 1 + i / 4 % 3) % 4]);
+    }
+}
+
+static void so_it_does_on_a_bad_network(void)
+{
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct cluster_case c = {.seed = seed, .iterations = 4, .bad_network = true};
+        c.ranks = 1 + (unsigned)cluster_draw(&c, 1, 5);
+        c.workers = 5 + (unsigned)cluster_draw(&c, 2, 4);
+        c.forms = (enum cluster_forms)cluster_draw(&c, 3, 3);
+        c.rule = rules[cluster_draw(&c, 4, 6)];
+        must_go_on(&c, 1 + (unsigned)cluster_draw(&c, 5, 3), 1 + (unsigned)cluster_draw(&c, 7, 5));
+    }
+}
+
 /* Delays, reordering, a slow member, credits of one piece, every order of sync and wait. */
 static void seeds(uint64_t first, uint64_t end)
 {
@@ -205,8 +315,11 @@ static void seeds(uint64_t first, uint64_t end)
         c.mode = cluster_draw(&c, 6, 4) ? PSD_COMM_UPDATE : PSD_COMM_SUM;
         if (c.program == CLUSTER_OWN_ORDER) /* updates wait for all syncs */
             c.clip = cluster_draw(&c, 7, 2) ? 0 : 10;
+        if (c.mode == PSD_COMM_UPDATE && cluster_draw(&c, 8, 3))
+            c.averaged = (unsigned)cluster_draw(&c, 9, 1 << CLUSTER_PARAMS);
+        c.saves = c.mode == PSD_COMM_UPDATE;
         struct cluster_result result = must_end(&c);
-        free(result.values);
+        cluster_free(&result);
     }
 }
 
@@ -282,7 +395,11 @@ int main(int argc, char **argv)
     RUN(every_rule_and_clipping_give_the_same_bits_on_any_number_of_processes)
     RUN(clipping_changes_what_is_learned)
     RUN(the_servers_learn_what_one_process_alone_learns)
+    RUN(what_is_averaged_is_the_mean_along_the_tree)
+    RUN(means_beside_rules_have_the_same_bits_on_any_number_of_processes)
     RUN(sums_are_what_the_servers_apply)
+    RUN(a_job_that_goes_on_elsewhere_has_the_bits_of_one_that_was_never_interrupted)
+    RUN(so_it_does_on_a_bad_network)
     RUN(nobody_stands_still_or_differs_on_a_bad_network)
     RUN(nor_with_five_hundred_other_seeds)
     RUN(a_death_ends_the_job_and_names_the_dead)

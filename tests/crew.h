@@ -22,8 +22,15 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
-enum { CREW_PARAMS = 8, CREW_MOST = 8, CREW_BATCH = 3, CREW_WIDEST = 700 };
+enum {
+    CREW_PARAMS = 8,
+    CREW_MOST = 8,
+    CREW_BATCH = 3,
+    CREW_WIDEST = 700,
+    CREW_PATIENCE_MS = 60000
+};
 
 /* What the seats of a test meet over. Each test is a process of its own (test.h), and sets it first. */
 enum crew_ground { CREW_INPROC, CREW_TLS, CREW_CLEAR, CREW_LANES };
@@ -39,8 +46,9 @@ struct crew_case {
     enum crew_forms forms;
     enum psd_route route; /* of what is factored */
     float clip;
-    bool in_place; /* sum mode: the sum replaces the gradient of the first hosted worker */
-    bool threads;  /* each hosted worker has one */
+    unsigned averaged; /* a bit for each parameter without factors; update mode */
+    bool in_place;     /* sum mode: the sum replaces the gradient of the first hosted worker */
+    bool threads;      /* each hosted worker has one */
     unsigned helpers;
 };
 
@@ -117,6 +125,12 @@ static inline bool crew_is_factored(const struct crew_case *c, size_t param)
     return weight && (c->forms == CREW_FACTORED || (c->forms == CREW_MIXED && param < 5));
 }
 
+/* What a worker makes of it then is no gradient but its value. */
+static inline bool crew_is_averaged(const struct crew_case *c, size_t param)
+{
+    return c->averaged >> param & 1;
+}
+
 static inline struct psd_comm_param crew_param(const struct crew_case *c, size_t param)
 {
     const struct crew_shape *shape = &crew_shapes[param];
@@ -126,6 +140,7 @@ static inline struct psd_comm_param crew_param(const struct crew_case *c, size_t
                                  .rate = param % 2 ? 2.0f : 0.0f,
                                  .decay = param % 3 ? 0.0f : -1.0f,
                                  .factors = shape->factors,
+                                 .averaged = crew_is_averaged(c, param),
                                  .bias_of = shape->bias_of};
 
     if (shape->factors) {
@@ -164,7 +179,7 @@ static inline void crew_gradient(uint64_t iteration, size_t param, unsigned work
         grad[i] += 0.25f * value[i];
 }
 
-/* The rule, as a caller of sum mode applies it: of the mean of all workers. */
+/* The rule, as a caller of sum mode applies it: of the mean of all workers; or that mean itself. */
 static inline void crew_apply(const struct crew_case *c, size_t param, uint64_t iteration,
                               float *value, const float *sum, float *const *states)
 {
@@ -172,6 +187,10 @@ static inline void crew_apply(const struct crew_case *c, size_t param, uint64_t 
     const struct psd_rule *rule = psd_rules_find(c->rule ? c->rule : "SGD");
     struct psd_comm_param asked = crew_param(c, param);
 
+    for (size_t i = 0; asked.averaged && i < crew_count(param); i++)
+        value[i] = sum[i] / (float)crew_workers(c);
+    if (asked.averaged)
+        return;
     rule->apply(
         &(struct psd_rule_step){
             .rate = 0.1f * (asked.rate > 0 ? asked.rate : 1),
@@ -304,6 +323,20 @@ static inline bool crew_is_free(unsigned port)
     return is_free;
 }
 
+/* Whether no other test has chosen the port; then it is ours, by a name that goes with the process. */
+static inline bool crew_claim(unsigned port)
+{
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "poseidon-test-port-%u", port);
+    CHECK(fd >= 0);
+    if (bind(fd, (struct sockaddr *)&name, sizeof name) == 0)
+        return true;
+    close(fd);
+    return false;
+}
+
 /* A port that is nobody's, below those that the kernel gives to who connects. */
 static inline unsigned crew_port(void)
 {
@@ -312,8 +345,16 @@ static inline unsigned crew_port(void)
 
     do
         port = 12000 + ((unsigned)getpid() * 101 + atomic_fetch_add(&jobs, 1)) % 20000;
-    while (!crew_is_free(port));
+    while (!crew_claim(port) || !crew_is_free(port));
     return port;
+}
+
+/* Runs a test of what happens when a time is over. It returns false when the machine was too busy for what
+ * should have happened before that, and then gets ten times as long. */
+static inline void crew_be_patient(uint64_t timeout_ms, bool (*test)(uint64_t timeout_ms))
+{
+    for (; !test(timeout_ms); timeout_ms *= 10)
+        CHECK(timeout_ms < CREW_PATIENCE_MS);
 }
 
 /* A name for the next job of the process. */
@@ -328,9 +369,12 @@ static inline const char *crew_name(char name[32])
     return name;
 }
 
-/* What seats on this ground need; nothing is measured, which would take time. */
+/* What seats on this ground need; nothing is measured, which would take time. Nobody is taken for lost
+ * because the machine is busy. */
 static inline struct psd_comm_options crew_grounded(struct psd_comm_options options)
 {
+    if (options.timeout_ms == 0)
+        options.timeout_ms = CREW_PATIENCE_MS;
     if (crew_ground == CREW_INPROC)
         return options;
     if (!options.key) {

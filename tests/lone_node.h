@@ -28,6 +28,7 @@ struct node_param {
     size_t rows, cols;
     enum psd_route route; /* AUTO: servers */
     int bias_of;          /* 1 + the weight */
+    bool averaged;        /* in update mode */
 };
 
 /* A field left zero takes its default. */
@@ -132,6 +133,7 @@ static inline void node_add_param(struct psd_job *job, const struct node_param *
                                                        .cols = param->cols,
                                                        .factors = factored && !param->bias_of,
                                                        .bias_of = param->bias_of,
+                                                       .averaged = param->averaged,
                                                        .route = param->route}));
     struct psd_job_param *added = &job->params[job->n_params - 1];
     if (param->bias_of) {
@@ -525,6 +527,8 @@ static inline void node_mix_others(const struct node_test *test, uint64_t *sum)
         node_mix(sum, gathering->here, test->job->ranks * sizeof *gathering->here);
         node_mix(sum, gathering->rows, gathering->room);
     }
+    if (node->states.parts)
+        node_mix(sum, node->states.parts, test->layout->n_parts);
     node_mix(sum, node->inquiries.answers, test->job->ranks * sizeof(unsigned));
     node_mix(sum, node->leaves.all, test->job->ranks * sizeof *node->leaves.all);
     node_mix(sum, node->gone, test->job->ranks * sizeof *node->gone);

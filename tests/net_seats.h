@@ -231,6 +231,8 @@ static inline void open_now(void *arg)
         .config = errand->seat->config ? *errand->seat->config : seat_config,
     };
 
+    if (options.config.timeout_ns == 0) /* the test is about something else */
+        options.config.timeout_ns = options.config.caller_ns = 600 * PSD_CLOCK_S;
     errand->status = seat_transport->open(&options, &errand->seat->endpoint);
     if (errand->status == PSD_OK)
         seat_register(errand->address, seat_transport->address(errand->seat->endpoint));
@@ -381,13 +383,19 @@ static inline bool has_closed(const struct seat *seat)
     return seat->closed > 0;
 }
 
-/* Two seats "a" and "b", the first connected to the second. */
+/* Two seats of these names, the first connected to the second. */
+static inline void sit_as(struct seat seats[2], const char *first, const char *second)
+{
+    sit(&seats[0], first);
+    sit(&seats[1], second);
+    connect_to(&seats[0], second);
+    wait_until(&seats[0], is_connected);
+}
+
+/* As "a" and "b". */
 static inline void sit_together(struct seat seats[2])
 {
-    sit(&seats[0], "a");
-    sit(&seats[1], "b");
-    connect_to(&seats[0], "b");
-    wait_until(&seats[0], is_connected);
+    sit_as(seats, "a", "b");
 }
 
 #endif

@@ -98,7 +98,8 @@ static bool find_loss(int iteration, double *loss)
     return equals != NULL;
 }
 
-static void the_first_200_losses_on_fashion_mnist_are_those_of_caffe(void)
+/* Trains on Fashion-MNIST from Caffe's first weights, with these arguments, and compares the losses. */
+static void follow_caffe(const char *arguments)
 {
     char here[PATH_MAX], line[64];
 
@@ -113,9 +114,9 @@ static void the_first_200_losses_on_fashion_mnist_are_those_of_caffe(void)
               dataset, dataset) == 0);
     CHECK(run("cp %s/tests/fixtures/trajectory/net.prototxt . && "
               "grep -v ^test_ %s/tests/fixtures/trajectory/solver.prototxt >solver.prototxt && "
-              "$POSEIDON train -solver solver.prototxt --log-prefix none "
+              "$POSEIDON train -solver solver.prototxt --log-prefix none %s "
               "-weights %s/tests/fixtures/trajectory/init.caffemodel",
-              here, here, here) == 0);
+              here, here, arguments, here) == 0);
     for (int i = 0; i < 200; i++) {
         double ours = 0;
         CHECK(fgets(line, sizeof line, losses) && find_loss(i, &ours));
@@ -124,10 +125,21 @@ static void the_first_200_losses_on_fashion_mnist_are_those_of_caffe(void)
     fclose(losses);
 }
 
+static void the_first_200_losses_on_fashion_mnist_are_those_of_caffe(void)
+{
+    follow_caffe("");
+}
+
+static void eight_workers_that_share_the_batch_follow_caffe_as_well(void)
+{
+    follow_caffe("--global-batch 64 --logical-workers 8 -n 2");
+}
+
 int main(int argc, char **argv)
 {
     RUN(values_and_history_are_those_of_caffe)
     RUN(snapshots_of_caffe_are_gone_on_from)
     RUN(a_state_of_another_net_is_refused)
     RUN(the_first_200_losses_on_fashion_mnist_are_those_of_caffe)
+    RUN(eight_workers_that_share_the_batch_follow_caffe_as_well)
 }

@@ -35,7 +35,7 @@
 #define TEST_IS_SANITIZED 0
 #endif
 
-enum { TEST_SKIPPED = 77, TEST_SECONDS = 300 };
+enum { TEST_SKIPPED = 77, TEST_SECONDS = 900 };
 
 static bool test_failed;
 static const char *test_name = "";

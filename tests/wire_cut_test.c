@@ -1,12 +1,12 @@
 /* wire_cut_test.c - processes with networks of their own: a cable is cut, packets are lost. */
 #include "wire.h"
 
-/* 3 s, and a little on a machine that is busy with other things. */
-static void a_member_that_is_cut_off_is_named_within_three_seconds(void)
+/* By what it does not acknowledge, long before its time is over. */
+static void a_member_that_is_cut_off_is_named(void)
 {
     wire_part();
     for (crew_ground = CREW_TLS; crew_ground <= CREW_LANES; crew_ground++)
-        wire_lose(WIRE_CUT, crew_ground, false, 10000, 4500);
+        wire_lose(WIRE_CUT, crew_ground, false);
 }
 
 static void a_lossy_network_changes_no_bit(void)
@@ -25,6 +25,6 @@ static void a_lossy_network_changes_no_bit(void)
 
 int main(int argc, char **argv)
 {
-    RUN(a_member_that_is_cut_off_is_named_within_three_seconds)
+    RUN(a_member_that_is_cut_off_is_named)
     RUN(a_lossy_network_changes_no_bit)
 }

@@ -1,0 +1,216 @@
+/* team_test.c - "poseidon train" with several workers and processes, as people meet it.
+ *
+ * The nets are tiny and their samples made up by DummyData layers; what they learn does not matter, but
+ * that all processes learn the same, to the bit, does. */
+#include "run.h"
+
+static const char head[] =
+    "layer { name: 'data' type: 'DummyData' top: 'data' top: 'label'\n"
+    "  dummy_data_param { shape { dim: 4 dim: 2 dim: 8 dim: 8 } shape { dim: 4 }\n"
+    "    data_filler { type: 'gaussian' } data_filler { type: 'constant' value: 3 } } }\n";
+static const char tail[] =
+    "layer { name: 'ip' type: 'InnerProduct' bottom: 'top' top: 'ip'\n"
+    "  inner_product_param { num_output: 10 weight_filler { type: 'xavier' } } }\n"
+    "layer { name: 'accuracy' type: 'Accuracy' bottom: 'ip' bottom: 'label' top: 'accuracy'\n"
+    "  include { phase: TEST } }\n"
+    "layer { name: 'loss' type: 'SoftmaxWithLoss' bottom: 'ip' bottom: 'label' top: 'loss' }\n";
+
+static const char lenet[] =
+    "layer { name: 'conv1' type: 'Convolution' bottom: 'data' top: 'conv1'\n"
+    "  convolution_param { num_output: 4 kernel_size: 3 weight_filler { type: 'xavier' } } }\n"
+    "layer { name: 'pool1' type: 'Pooling' bottom: 'conv1' top: 'pool1'\n"
+    "  pooling_param { pool: MAX kernel_size: 2 stride: 2 } }\n"
+    "layer { name: 'drop' type: 'Dropout' bottom: 'pool1' top: 'pool1' }\n"
+    "layer { name: 'ip1' type: 'InnerProduct' bottom: 'pool1' top: 'top'\n"
+    "  inner_product_param { num_output: 60 weight_filler { type: 'xavier' } } }\n"
+    "layer { name: 'relu' type: 'ReLU' bottom: 'top' top: 'top' }\n";
+
+static const char resnet[] =
+    "layer { name: 'conv1' type: 'Convolution' bottom: 'data' top: 'a'\n"
+    "  convolution_param { num_output: 6 kernel_size: 3 pad: 1 weight_filler { type: 'msra' } } }\n"
+    "layer { name: 'bn1' type: 'BatchNorm' bottom: 'a' top: 'a' }\n"
+    "layer { name: 'scale1' type: 'Scale' bottom: 'a' top: 'a' scale_param { bias_term: true } }\n"
+    "layer { name: 'relu1' type: 'ReLU' bottom: 'a' top: 'a' }\n"
+    "layer { name: 'conv2' type: 'Convolution' bottom: 'a' top: 'b'\n"
+    "  convolution_param { num_output: 6 kernel_size: 3 pad: 1 weight_filler { type: 'msra' } } }\n"
+    "layer { name: 'bn2' type: 'BatchNorm' bottom: 'b' top: 'b' }\n"
+    "layer { name: 'sum' type: 'Eltwise' bottom: 'a' bottom: 'b' top: 'top' }\n";
+
+static const char lstm[] =
+    "layer { name: 'data' type: 'DummyData' top: 'x' top: 'label' top: 'cont'\n"
+    "  dummy_data_param { shape { dim: 3 dim: 4 dim: 5 } shape { dim: 3 dim: 4 } shape { dim: 3 "
+    "dim: 4 }\n"
+    "    data_filler { type: 'gaussian' } data_filler { type: 'constant' value: 3 }\n"
+    "    data_filler { type: 'constant' value: 1 } } }\n"
+    "layer { name: 'lstm' type: 'LSTM' bottom: 'x' bottom: 'cont' top: 'y' recurrent_param {\n"
+    "  num_output: 6 weight_filler { type: 'uniform' min: -0.2 max: 0.2 } } }\n"
+    "layer { name: 'ip' type: 'InnerProduct' bottom: 'y' top: 'ip' inner_product_param {\n"
+    "  num_output: 10 axis: 2 weight_filler { type: 'xavier' } } }\n"
+    "layer { name: 'loss' type: 'SoftmaxWithLoss' bottom: 'ip' bottom: 'label' top: 'loss'\n"
+    "  softmax_param { axis: 2 } }\n";
+
+static const char solver[] = "net: \"net.prototxt\"\n"
+                             "base_lr: 0.01\nlr_policy: \"inv\"\ngamma: 0.001\npower: 0.75\n"
+                             "momentum: 0.9\nweight_decay: 0.0005\n"
+                             "display: 10\nsnapshot_prefix: \"s\"\nrandom_seed: 3\n";
+
+/* A folder with a net, and a solver to which `more` is added. */
+static void start(const char *net, const char *more)
+{
+    char text[4000];
+
+    run_start();
+    snprintf(text, sizeof text, "name: 'tiny'\n%s%s%s", net == lstm ? "" : head, net,
+             net == lstm ? "" : tail);
+    run_write("net.prototxt", text);
+    snprintf(text, sizeof text, "%s%s", solver, more);
+    run_write("solver.prototxt", text);
+}
+
+/* Trains with these arguments; the model is then `name`. */
+static void train(const char *arguments, const char *name)
+{
+    if (run("$POSEIDON train --solver solver.prototxt --log-prefix none %s && "
+            "mv s_iter_30.caffemodel %s",
+            arguments, name) != 0)
+        TEST_FAIL("%s: %s", arguments, run_err);
+}
+
+/* --- the same bits -------------------------------------------------------------------------------- */
+
+static void any_number_of_processes_gives_the_same_model(void)
+{
+    static const struct {
+        const char *net, *forms;
+    } cases[] = {{lenet, ""},
+                 {lenet, "--form ip1=dense,ip=dense"},
+                 {lenet, "--form ip1=factored,ip=factored"},
+                 {resnet, ""},
+                 {resnet, "--form ip=factored"},
+                 {lstm, ""}};
+    char arguments[200];
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        start(cases[i].net, "max_iter: 30\n");
+        snprintf(arguments, sizeof arguments, "--logical-workers 8 %s", cases[i].forms);
+        train(arguments, "one");
+        for (int n = 2; n <= 8; n += n < 4 ? 1 : 4) {
+            snprintf(arguments, sizeof arguments, "--logical-workers 8 --verify 10 -n %d %s", n,
+                     cases[i].forms);
+            train(arguments, "many");
+            if (run("cmp one many") != 0)
+                TEST_FAIL("net %zu with %s", i, arguments);
+        }
+    }
+}
+
+/* What is shown, of training and tests, is that of all workers, in an order that is theirs. */
+static void any_number_of_processes_says_the_same(void)
+{
+    start(resnet, "max_iter: 30\ntest_iter: 7\ntest_interval: 10\n");
+    train("--logical-workers 6 2>one.log", "one");
+    train("--logical-workers 6 -n 3 2>many.log", "many");
+    CHECK(run("grep -E 'net output|lr =' one.log >one.lines; "
+              "grep -E 'net output|lr =' many.log >many.lines; cmp one.lines many.lines && "
+              "grep -c Test one.lines") == 0);
+    CHECK_TEXT("8\n", run_out);
+}
+
+static void a_job_goes_on_with_another_number_of_processes(void)
+{
+    start(resnet, "max_iter: 30\nsnapshot: 15\ntype: \"Adam\"\nmomentum2: 0.99\n");
+    train("--logical-workers 4 -n 2", "whole");
+    train("--logical-workers 4 -n 3 --snapshot s_iter_15.solverstate", "rest");
+    CHECK(run("cmp whole rest") == 0);
+    train("--logical-workers 4 --snapshot s_iter_15.solverstate", "rest");
+    CHECK(run("cmp whole rest") == 0);
+}
+
+/* --- ends ----------------------------------------------------------------------------------------- */
+
+/* Starts a training without end, and lets `then` happen once it is under way. */
+static int train_until(const char *arguments, const char *then)
+{
+    return run("$POSEIDON train --solver solver.prototxt --log-prefix none %s 2>log & pid=$!; "
+               "until grep -q 'Iteration 20,' log; do sleep 0.05; done; %s wait $pid; code=$?; "
+               "cat log >&2; exit $code",
+               arguments, then);
+}
+
+static void ctrl_c_stops_all_at_one_iteration(void)
+{
+    start(lenet, "max_iter: 100000000\nsnapshot_after_train: false\n");
+    CHECK(train_until("-n 3", "kill -INT $pid;") == 0);
+    CHECK(strstr(run_err, "Optimization stopped early."));
+    CHECK(run("ls s_iter_*.solverstate | wc -l") == 0);
+    CHECK_TEXT("1\n", run_out);
+}
+
+static void sigterm_asks_to_be_started_again(void)
+{
+    start(lenet, "max_iter: 100000000\nsnapshot_after_train: false\n");
+    CHECK(train_until("-n 2", "kill $pid;") == 75);
+    CHECK(run("ls s_iter_*.solverstate | wc -l") == 0);
+    CHECK_TEXT("1\n", run_out);
+}
+
+static void a_process_that_is_killed_is_named_and_how_to_go_on(void)
+{
+    start(lenet, "max_iter: 100000000\nsnapshot: 10\n");
+    CHECK(train_until("-n 2", "until [ -e s_iter_10.solverstate ]; do sleep 0.05; done; "
+                              "kill -9 $(pgrep -P $(pgrep -P $pid) | tail -n 1);") == 128 + 9);
+    CHECK(strstr(run_err, "was killed by signal 9"));
+    CHECK(strstr(run_err, "to go on from the newest snapshot: poseidon train "
+                          "--solver=solver.prototxt -n 2 --logical-workers=2 --snapshot=s_iter_"));
+}
+
+static void a_process_with_another_net_is_named(void)
+{
+    start(lenet, "max_iter: 30\n");
+    CHECK(run("mkdir other && sed 's/num_output: 60/num_output: 61/' net.prototxt "
+              ">other/net.prototxt "
+              "&& sed s,net.prototxt,other/net.prototxt, solver.prototxt >other/solver.prototxt "
+              "&& head -c 32 /dev/urandom >key && chmod 600 key") == 0);
+    CHECK(
+        run("export POSEIDON_COORDINATOR=tcp://127.0.0.1:$((20000 + $$ %% 10000)) POSEIDON_RANKS=2 "
+            "POSEIDON_JOB=7 POSEIDON_KEY=file:key; "
+            "POSEIDON_RANK=1 $POSEIDON train --solver other/solver.prototxt 2>other.log & "
+            "POSEIDON_RANK=0 $POSEIDON train --solver solver.prototxt; code=$?; wait; "
+            "cat other.log >&2; exit $code") == 1);
+    CHECK(strstr(run_err, "ip1[0]") && strstr(run_err, "61") && strstr(run_err, "60"));
+}
+
+/* --- mistakes ------------------------------------------------------------------------------------- */
+
+static void mistakes_are_one_sentence(void)
+{
+    static const struct {
+        const char *arguments, *sentence;
+        int code;
+    } cases[] = {
+        {"-n 3 --logical-workers 2", "need at least as many logical workers", 2},
+        {"-n 2 --form ip9=dense", "ip9", 1},
+        {"-n 2 --form ip1", "NAME=WORD", 2},
+        {"-n 0", "n", 2},
+        {"--logical-workers 2 --global-batch 9", "--global-batch needs a Data layer", 1},
+    };
+
+    start(lenet, "max_iter: 5\n");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int code = run("$POSEIDON train --solver solver.prototxt %s", cases[i].arguments);
+        if (code != cases[i].code || !strstr(run_err, cases[i].sentence))
+            TEST_FAIL("%s: %d, %s", cases[i].arguments, code, run_err);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    RUN(any_number_of_processes_gives_the_same_model)
+    RUN(any_number_of_processes_says_the_same)
+    RUN(a_job_goes_on_with_another_number_of_processes)
+    RUN(ctrl_c_stops_all_at_one_iteration)
+    RUN(sigterm_asks_to_be_started_again)
+    RUN(a_process_that_is_killed_is_named_and_how_to_go_on)
+    RUN(a_process_with_another_net_is_named)
+    RUN(mistakes_are_one_sentence)
+}
