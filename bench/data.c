@@ -83,7 +83,7 @@ static uint64_t run_feed(const struct row *row)
     check(psd_transform_create(row->transform, CAFFE__PHASE__TRAIN, NULL, &transform), row->name);
     struct psd_feed_options options = {.source = opened, .transform = transform, .batch = BATCH};
     check(psd_feed_open(&options, &feed), row->name);
-    check(psd_feed_start(feed, 0), row->name);
+    check(psd_feed_start(feed, 0, 0), row->name);
     for (uint64_t i = 0; i < batches; i++) {
         check(psd_feed_take(feed, &batch), row->name);
         psd_feed_give(feed, batch);
