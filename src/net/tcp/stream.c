@@ -125,16 +125,19 @@ static bool has_lane_post(struct psd_stream *stream)
 }
 
 /* Another lane has stopped when the call has run; a turn that was before it may have left a post, which
- * has run when the second call has. */
+ * may have begun, and has ended when the second call has run. */
 void psd_stream_stop(struct psd_stream *stream, bool says_bye)
 {
     struct stop stop = {stream, says_bye};
     psd_status status = PSD_EINVAL;
+    unsigned calls = 0;
 
     if (stream->is_split) {
-        do
+        do {
             status = psd_loop_call(stream->options.lane, stop_now, &stop);
-        while (status == PSD_ENOMEM || (status == PSD_OK && has_lane_post(stream)));
+            calls += status == PSD_OK;
+        } while (status == PSD_ENOMEM ||
+                 (status == PSD_OK && (calls < 2 || has_lane_post(stream))));
     }
     if (status != PSD_OK) /* there is no other thread, or none any more */
         stop_now(&stop);
