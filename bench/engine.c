@@ -148,7 +148,7 @@ static void run_ours(const struct net *net, unsigned threads, double seconds)
     fflush(stdout);
     iterate(solver, seconds / 4); /* warms up */
     printf("speed %g\n", iterate(solver, seconds) * (double)batch);
-    printf("loss %g\n", (double)solver->smoothed);
+    printf("loss %g\n", (double)solver->losses[0]);
     psd_solver_destroy(solver);
     psd_ops_close(options.ops);
     psd_device_close(ops.device);

@@ -231,8 +231,6 @@ static inline void open_now(void *arg)
         .config = errand->seat->config ? *errand->seat->config : seat_config,
     };
 
-    if (options.config.timeout_ns == 0) /* the test is about something else */
-        options.config.timeout_ns = options.config.caller_ns = 600 * PSD_CLOCK_S;
     errand->status = seat_transport->open(&options, &errand->seat->endpoint);
     if (errand->status == PSD_OK)
         seat_register(errand->address, seat_transport->address(errand->seat->endpoint));

@@ -69,6 +69,7 @@ static psd_status end_well(void *arg, unsigned rank, int *exit_code)
 {
     CHECK(!arg && rank < MEMBERS && *exit_code == 0);
     CHECK(getpgid(0) == getpid());
+    *exit_code = 0;
     atomic_fetch_add(&board->lives, 1);
     return PSD_OK;
 }
@@ -250,7 +251,7 @@ static void each_signal_reaches_each_member_once(void)
     CHECK(all_have(board->ints, 1) && all_have(board->hups, 2) && all_have(board->terms, 1));
     CHECK(atomic_load(&board->told) == 0);
     sigset_t mask;
-    CHECK(sigprocmask(SIG_BLOCK, NULL, &mask) == 0 && !sigismember(&mask, SIGINT));
+    CHECK(pthread_sigmask(SIG_BLOCK, NULL, &mask) == 0 && !sigismember(&mask, SIGINT));
 }
 
 static psd_status interrupt_twice(void *arg)

@@ -25,7 +25,7 @@ static double between(uint64_t seed, uint64_t index, double least, double most)
 static struct psd_workload *random_workload(uint64_t seed, size_t layers)
 {
     struct workload_layer layer[MOST];
-    char names[MOST][8];
+    char names[MOST][24];
 
     for (size_t i = 0; i < layers; i++) {
         snprintf(names[i], sizeof names[i], "fc%zu", i);

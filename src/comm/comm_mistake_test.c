@@ -62,7 +62,7 @@ static psd_status take_seat(struct player *player)
                                        .n_hosted = 1,
                                        .batch = BATCH,
                                        .update = {.momentum = 0.9f},
-                                       .timeout_ms = 10 * CREW_PATIENCE_MS};
+                                       .timeout_ms = (uint64_t)10 * CREW_PATIENCE_MS};
 
     if (player->deed == OTHER_MOMENTUM)
         options.update.momentum = 0.5f;

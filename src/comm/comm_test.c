@@ -473,7 +473,7 @@ static psd_status be_late(struct group *group, unsigned rank, bool in_start, str
 
     options.warn = rank == 0 ? warn_0 : rank == 2 ? warn_2 : NULL;
     options.context = group;
-    options.timeout_ms = rank == 1 ? 2 * CREW_PATIENCE_MS : group->timeout_ms;
+    options.timeout_ms = rank == 1 ? (uint64_t)2 * CREW_PATIENCE_MS : group->timeout_ms;
     PSD_TRY(psd_comm_open(&options, comm));
     PSD_TRY(psd_comm_add(*comm, &param, &id));
     if (in_start)

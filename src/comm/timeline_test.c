@@ -12,7 +12,7 @@ struct plain_layer {
 static struct psd_workload *plain(const struct plain_layer *layers, size_t count)
 {
     struct psd_workload *workload = NULL;
-    char name[16];
+    char name[24];
 
     CHECK_OK(psd_workload_create("by hand", 1, &workload));
     for (size_t i = 0; i < count; i++) {

@@ -17,7 +17,7 @@ static psd_status hand_over(const char *text, float *out, unsigned workers)
     struct psd_document *document = NULL;
     float rows[2 * WIDTH];
 
-    lab_scatter(rows, 2 * WIDTH, 3);
+    lab_scatter(rows, sizeof rows / sizeof *rows, 3);
     CHECK(psd_carried_count(from.net) == WIDTH); /* what is averaged is a parameter */
     CHECK_OK(psd_document_create(&psd__state__descriptor, "state", 0, &document));
     CHECK_OK(psd_carried_save(from.net, rows, 2, document));
@@ -32,10 +32,10 @@ static void a_state_is_saved_and_loaded(void)
 {
     float got[3 * WIDTH] = {0}, wanted[3 * WIDTH] = {0};
 
-    lab_scatter(wanted, 2 * WIDTH, 3);
+    lab_scatter(wanted, (size_t)2 * WIDTH, 3);
     for (unsigned workers = 1; workers <= 3; workers++) {
         CHECK_OK(hand_over(NET_OF("l", "4"), got, workers));
-        CHECK(same_bits(got, wanted, workers * WIDTH * sizeof *got));
+        CHECK(same_bits(got, wanted, (size_t)workers * WIDTH * sizeof *got));
     }
 }
 

@@ -20,7 +20,7 @@ static void open_seat(struct seat *seat)
     *seat = (struct seat){0};
     CHECK_OK(psd_comm_open(&options, &seat->comm));
     for (int i = 0; i < PARAMS; i++) {
-        char name[8];
+        char name[16];
         int id = -1;
         snprintf(name, sizeof name, "p%d", i);
         struct psd_comm_param param = {

@@ -31,7 +31,7 @@ static void join(struct world *world, struct member *m[2])
 static void send_all(struct member *member, struct psd_frame frames[FRAMES], const float *number)
 {
     for (int i = 0; i < FRAMES; i++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "%02d", i);
         frames[i] = frame_of(name, number, sizeof *number);
         send_frame(member->conn, &frames[i]);
