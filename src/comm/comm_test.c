@@ -239,6 +239,7 @@ struct group {
     psd_status status[RANKS];
     char sentence[RANKS][512];
     char *plan[RANKS];
+    float late[3][80]; /* values and gradients of those who wait for rank 1 */
 };
 
 static struct psd_comm_options group_options(const struct group *group, unsigned rank)
@@ -466,7 +467,7 @@ static void let_others_wait(const struct group *group, unsigned rank)
 static psd_status be_late(struct group *group, unsigned rank, bool in_start, struct psd_comm **comm)
 {
     struct psd_comm_options options = group_options(group, rank);
-    float value[40] = {0}, grad[40] = {0};
+    float *value = group->late[rank], *grad = value + 40; /* they are the seat's until it closes */
     struct psd_comm_param param = {.name = "scale", .rows = 1, .cols = 40, .value = value};
     struct psd_comm_counters counters;
     int id = -1;

@@ -53,8 +53,8 @@ void psd_twin_fini(struct psd_twin *twin);
 /* All passes of all its workers in an iteration; with `silent` one pass of each, without a backward. */
 psd_status psd_twin_iterate(struct psd_twin *twin, bool silent);
 
-/* Batch `batch` of test net `which`, of `of` twins that take one each: loss and outputs go to `row`. */
-psd_status psd_twin_test(struct psd_twin *twin, size_t which, uint64_t batch, unsigned of,
+/* Batch `batch` of test net `which`, the next of which is `stride` on: loss and outputs go to `row`. */
+psd_status psd_twin_test(struct psd_twin *twin, size_t which, uint64_t batch, unsigned stride,
                          float *row);
 
 #endif
