@@ -109,9 +109,32 @@ bool psd_call_wait(struct psd_comm *comm, uint64_t deadline_ns)
     return psd_clock_now() < deadline_ns;
 }
 
+psd_status psd_call_wait_while(struct psd_call *call, bool (*is_pending)(const struct psd_call *),
+                               void (*overdue)(struct psd_call *))
+{
+    struct psd_comm *comm = call->comm;
+    uint64_t deadline_ns = psd_call_deadline(comm);
+    psd_status status = PSD_OK;
+
+    while (is_pending(call) && comm->status == PSD_OK && status == PSD_OK) {
+        if (psd_call_wait(comm, deadline_ns))
+            continue;
+        pthread_mutex_unlock(&comm->lock);
+        status = psd_call_ask(overdue, call);
+        deadline_ns = psd_call_deadline(comm);
+        pthread_mutex_lock(&comm->lock);
+    }
+    return status;
+}
+
 static void run_overdue(struct psd_call *call)
 {
     psd_node_overdue(call->comm->node, PSD_NODE_ALL);
+}
+
+static bool is_collecting(const struct psd_call *call)
+{
+    return call->comm->collecting;
 }
 
 /* One thread at a time. False: another is in such a call. */
@@ -131,22 +154,12 @@ static void leave(struct psd_comm *comm)
     pthread_mutex_unlock(&comm->lock);
 }
 
-/* Waits for the result, and says who is missing each time that takes too long. */
 static psd_status wait_for_all(struct psd_call *call)
 {
     struct psd_comm *comm = call->comm;
-    uint64_t deadline_ns = psd_call_deadline(comm);
-    psd_status status = PSD_OK;
 
     pthread_mutex_lock(&comm->lock);
-    while (comm->collecting && comm->status == PSD_OK && status == PSD_OK) {
-        if (psd_call_wait(comm, deadline_ns))
-            continue;
-        pthread_mutex_unlock(&comm->lock);
-        status = psd_call_ask(run_overdue, call);
-        deadline_ns = psd_call_deadline(comm);
-        pthread_mutex_lock(&comm->lock);
-    }
+    psd_status status = psd_call_wait_while(call, is_collecting, run_overdue);
     if (comm->collecting && comm->status != PSD_OK)
         status = psd_call_end(comm);
     comm->collecting = false;

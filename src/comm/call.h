@@ -61,6 +61,11 @@ uint64_t psd_call_deadline(const struct psd_comm *comm);
 /* With the lock held: waits for a change. False: the deadline has passed. */
 bool psd_call_wait(struct psd_comm *comm, uint64_t deadline_ns);
 
+/* With the lock held: waits while `is_pending`, unless the job ends, and has `overdue` run on the loop, to
+ * say who is missing, each time that takes too long. */
+psd_status psd_call_wait_while(struct psd_call *call, bool (*is_pending)(const struct psd_call *),
+                               void (*overdue)(struct psd_call *));
+
 /* With the lock held: the sentence with which the job has ended, as a failure. Whoever hears it may end
  * the process on the spot, so the first one hears it when the other members know, or soon. */
 psd_status psd_call_end(struct psd_comm *comm);

@@ -202,23 +202,18 @@ static void run_overdue(struct psd_call *call)
     psd_node_overdue(call->comm->node, call->param);
 }
 
-/* Waits until the value has come, and asks who is missing each time that takes too long. */
+static bool is_on_its_way(const struct psd_call *call)
+{
+    return atomic_load(&call->comm->due[call->param]);
+}
+
 static psd_status wait_for_value(struct psd_call *call)
 {
     struct psd_comm *comm = call->comm;
-    uint64_t deadline_ns = psd_call_deadline(comm);
-    psd_status status = PSD_OK;
 
     pthread_mutex_lock(&comm->lock);
     atomic_fetch_add(&comm->sleepers, 1);
-    while (atomic_load(&comm->due[call->param]) && comm->status == PSD_OK && status == PSD_OK) {
-        if (psd_call_wait(comm, deadline_ns))
-            continue;
-        pthread_mutex_unlock(&comm->lock);
-        status = psd_call_ask(run_overdue, call);
-        deadline_ns = psd_call_deadline(comm);
-        pthread_mutex_lock(&comm->lock);
-    }
+    psd_status status = psd_call_wait_while(call, is_on_its_way, run_overdue);
     atomic_fetch_sub(&comm->sleepers, 1);
     if (comm->status != PSD_OK)
         status = psd_call_end(comm);
