@@ -41,6 +41,11 @@ float psd_net_loss_weight(const struct psd_net *net, size_t blob)
     return 0;
 }
 
+size_t psd_net_samples(const struct psd_net *net)
+{
+    return net->n_blobs && net->blobs[0].shape.axes ? net->blobs[0].shape.dim[0] : 1;
+}
+
 size_t psd_net_count_outputs(const struct psd_net *net)
 {
     size_t count = 0;

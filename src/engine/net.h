@@ -119,6 +119,9 @@ struct psd_blob *psd_net_blob(const struct psd_net *net, const char *name);
 /* The loss weight of a blob; 0 for what is no loss. */
 float psd_net_loss_weight(const struct psd_net *net, size_t blob);
 
+/* Samples of a pass: the first axis of the first blob. */
+size_t psd_net_samples(const struct psd_net *net);
+
 /* How many floats the outputs have together; and the outputs of the latest pass, one after the other. */
 size_t psd_net_count_outputs(const struct psd_net *net);
 void psd_net_get_outputs(const struct psd_net *net, float *out);

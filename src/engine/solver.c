@@ -122,13 +122,11 @@ static psd_status show_iteration(struct psd_solver *solver, float rate)
     return PSD_OK;
 }
 
-/* The first axis of the first blob, of each worker. */
 size_t psd_solver_samples(const struct psd_solver *solver)
 {
     const struct psd_net *net = solver->net;
-    size_t one = net->n_blobs && net->blobs[0].shape.axes ? net->blobs[0].shape.dim[0] : 1;
-    size_t pass =
-        net->position.global_batch ? net->position.global_batch : one * solver->team.workers;
+    size_t pass = net->position.global_batch ? net->position.global_batch
+                                             : psd_net_samples(net) * solver->team.workers;
 
     return pass * (size_t)solver->param->iter_size;
 }

@@ -17,12 +17,6 @@ static bool is_statistic(const struct psd_net *net, const struct psd_param *para
     return false;
 }
 
-/* Samples of a pass: the first axis of the first blob. */
-static size_t samples(const struct psd_net *net)
-{
-    return net->n_blobs && net->blobs[0].shape.axes ? net->blobs[0].shape.dim[0] : 1;
-}
-
 /* Whether its gradient can be told by factors that have a row for each sample. */
 static bool gives_factors(const struct psd_net *net, const struct psd_param *param)
 {
@@ -32,7 +26,7 @@ static bool gives_factors(const struct psd_net *net, const struct psd_param *par
     if (!layer->kind->gives_factors || param->index != 0 || param->uses != 1)
         return false;
     size_t outputs = layer->top[0]->shape.dim[layer->top[0]->shape.axes - 1];
-    return shape->axes == 2 && layer->top[0]->count == outputs * samples(net);
+    return shape->axes == 2 && layer->top[0]->count == outputs * psd_net_samples(net);
 }
 
 /* The bias of an inner product is the sum of the rows of u, where u belongs to the outputs. */

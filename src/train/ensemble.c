@@ -79,35 +79,35 @@ static psd_status iterate(void *context, const struct psd_team_step *step)
 
 /* --- small sums --------------------------------------------------------------------------------- */
 
-psd_status psd_ensemble_add_up(struct psd_ensemble *ensemble, float *data, size_t count)
+/* Adds up rows [count] of all workers, of which this process gives the first `rows` of its own; the sum is
+ * put into the first. */
+static psd_status add_rows(struct psd_ensemble *ensemble, float *data, size_t rows, size_t count)
 {
     float *scratch = ensemble->scratch;
 
-    while (count > 0) {
-        size_t part = count < PSD_COMM_REDUCE_MOST ? count : PSD_COMM_REDUCE_MOST;
+    for (size_t at = 0; at < count; at += PSD_COMM_REDUCE_MOST) {
+        size_t part = count - at < PSD_COMM_REDUCE_MOST ? count - at : PSD_COMM_REDUCE_MOST;
         memset(scratch, 0, ensemble->hosted * part * sizeof *scratch);
-        memcpy(scratch, data, part * sizeof *scratch);
+        for (size_t i = 0; i < rows; i++)
+            memcpy(scratch + i * part, data + i * count + at, part * sizeof *data);
         PSD_TRY(psd_comm_reduce(ensemble->comm, scratch, part));
-        memcpy(data, scratch, part * sizeof *scratch);
-        data += part;
-        count -= part;
+        memcpy(data + at, scratch, part * sizeof *data);
     }
     return PSD_OK;
+}
+
+psd_status psd_ensemble_add_up(struct psd_ensemble *ensemble, float *data, size_t count)
+{
+    return add_rows(ensemble, data, 1, count);
 }
 
 static psd_status mean(void *context, float *data, size_t count)
 {
     struct psd_ensemble *ensemble = context;
-    float *scratch = ensemble->scratch;
 
-    for (size_t at = 0; at < count; at += PSD_COMM_REDUCE_MOST) {
-        size_t part = count - at < PSD_COMM_REDUCE_MOST ? count - at : PSD_COMM_REDUCE_MOST;
-        for (unsigned i = 0; i < ensemble->hosted; i++)
-            memcpy(scratch + i * part, data + i * count + at, part * sizeof *data);
-        PSD_TRY(psd_comm_reduce(ensemble->comm, scratch, part));
-        for (size_t k = 0; k < part; k++)
-            data[at + k] = scratch[k] / (float)ensemble->of;
-    }
+    PSD_TRY(add_rows(ensemble, data, ensemble->hosted, count));
+    for (size_t i = 0; i < count; i++)
+        data[i] /= (float)ensemble->of;
     return PSD_OK;
 }
 

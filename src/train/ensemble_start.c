@@ -16,12 +16,10 @@
 /* Samples of worker `number` in a pass. */
 static size_t batch_of(const struct psd_ensemble *ensemble, unsigned number)
 {
-    const struct psd_net *net = ensemble->solver->net;
     size_t global = ensemble->options.global_batch;
 
-    if (global)
-        return psd_share_size(global, ensemble->of, number);
-    return net->n_blobs && net->blobs[0].shape.axes ? net->blobs[0].shape.dim[0] : 1;
+    return global ? psd_share_size(global, ensemble->of, number)
+                  : psd_net_samples(ensemble->solver->net);
 }
 
 static void fill_update(const struct psd_ensemble *ensemble, struct psd_comm_update *update)
