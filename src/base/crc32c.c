@@ -5,6 +5,7 @@
 const struct psd_crc32c_way *const psd_crc32c_ways[] = {
 /* best first */
 #if defined(__x86_64__)
+    &psd_crc32c_avx2,
     &psd_crc32c_sse42,
 #endif
     &psd_crc32c_plain, /* runs anywhere */

@@ -38,14 +38,14 @@ static uint32_t update_slowly(uint32_t state, const unsigned char *data, size_t 
     return state;
 }
 
-enum { MOST = 2000, SHIFTS = 9 };
+enum { MOST = 2000, LONGEST = 12000, SHIFTS = 9 };
 
 static unsigned char *random_bytes(void)
 {
-    unsigned char *bytes = psd_alloc(MOST + SHIFTS);
+    unsigned char *bytes = psd_alloc(LONGEST + SHIFTS);
 
     CHECK(bytes);
-    for (size_t i = 0; i < MOST + SHIFTS; i++)
+    for (size_t i = 0; i < LONGEST + SHIFTS; i++)
         bytes[i] = (unsigned char)(update_slowly((uint32_t)i, (const unsigned char *)"x", 1) >> 7);
     return bytes;
 }
@@ -66,6 +66,22 @@ static void every_way_agrees_at_every_length_and_alignment(void)
         uint32_t first = 0xffffffff - (uint32_t)shift, wanted = first;
         for (size_t length = 0; length <= MOST; length++) {
             check_ways(first, bytes + shift, length, wanted);
+            wanted = update_slowly(wanted, bytes + shift + length, 1);
+        }
+    }
+    psd_alloc_free(bytes);
+}
+
+/* Three times what any way takes at once. */
+static void every_way_agrees_on_long_ones(void)
+{
+    unsigned char *bytes = random_bytes();
+
+    for (size_t shift = 0; shift < SHIFTS; shift++) {
+        uint32_t wanted = 1;
+        for (size_t length = 0; length <= LONGEST; length++) {
+            if (length % 101 == shift || length % 3848 < 2)
+                check_ways(1, bytes + shift, length, wanted);
             wanted = update_slowly(wanted, bytes + shift + length, 1);
         }
     }
@@ -95,6 +111,7 @@ int main(int argc, char **argv)
 {
     RUN(the_values_of_rfc_3720_come_out)
     RUN(every_way_agrees_at_every_length_and_alignment)
+    RUN(every_way_agrees_on_long_ones)
     RUN(a_sum_goes_on_where_it_was_left)
     RUN(the_last_way_runs_anywhere)
 }

@@ -1,5 +1,6 @@
 /* crc32c_way.h - the ways in which the checksum is computed, of which a processor runs the best it can.
  *
+ *     crc32c_avx2.c       the instruction below, and products without carries beside it
  *     crc32c_sse42.c      the processor's own instruction, in three streams
  *     crc32c_plain.c      tables; runs anywhere
  *     crc32c.c            the list
@@ -23,6 +24,6 @@ struct psd_crc32c_way {
 /* All that are built, best first; ends with NULL. */
 extern const struct psd_crc32c_way *const psd_crc32c_ways[];
 
-extern const struct psd_crc32c_way psd_crc32c_sse42, psd_crc32c_plain;
+extern const struct psd_crc32c_way psd_crc32c_avx2, psd_crc32c_sse42, psd_crc32c_plain;
 
 #endif
