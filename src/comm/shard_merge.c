@@ -1,7 +1,8 @@
 /* shard_merge.c - what happens when two siblings are there: one is added to the other, and the sum of
  * all is applied.
  *
- * Sums of a shared piece, which are small, are added and updated at once, the others by works. */
+ * Sums of a shared piece, which are small, are added and updated at once, the others by works. Where the
+ * caller wants the sum in place of its gradient, it is made there, and there is nothing to update. */
 #include "base/alloc.h"
 #include "comm/node_state.h"
 #include "math/sum.h"
@@ -99,11 +100,24 @@ static void update_done(struct psd_work *work)
     give_back(update);
 }
 
+/* Whether the sum of a piece with one part is all that is wanted, and has been made where it belongs. In sum
+ * mode nothing is averaged. */
+static bool is_in_place(const struct psd_node *node, const struct psd_shard *shard)
+{
+    const struct psd_part *part = psd_shard_part(node, shard, 0);
+
+    return node->job->mode == PSD_COMM_SUM && !node->sizes_only &&
+           psd_shard_memory(node, shard, 0, psd_shard_place_of(shard->parts[0].root)) ==
+               node->syncers.all[part->param].value + part->first;
+}
+
 static void update(struct psd_node *node, struct psd_shard *shard, uint32_t k)
 {
-    if (psd_shard_is_shared(node, shard)) {
-        if (!node->sizes_only)
-            apply(node, shard, k);
+    bool is_shared = psd_shard_is_shared(node, shard);
+
+    if (is_shared && !node->sizes_only)
+        apply(node, shard, k);
+    if (is_shared || is_in_place(node, shard)) {
         close_round(node, shard, k);
         return;
     }
@@ -190,6 +204,12 @@ static void complete(struct psd_node *node, struct psd_shard *shard, uint32_t k,
         update(node, shard, k);
 }
 
+/* Whether a place is a gradient of our own workers, where the sum may belong: it is added to. */
+static bool is_own(const struct psd_shard *shard, uint16_t place)
+{
+    return place >= shard->n_slots;
+}
+
 /* The sum of node m is at `place`. At most as deep as the tree is high. */
 void psd_shard_arrive(struct psd_node *node, struct psd_shard *shard, uint32_t k, uint32_t m,
                       uint16_t place)
@@ -204,6 +224,8 @@ void psd_shard_arrive(struct psd_node *node, struct psd_shard *shard, uint32_t k
         return;
     else if (psd_shard_is_shared(node, shard))
         add_small(node, shard, k, at_merge->sibling, m);
+    else if (is_own(shard, place) && !is_own(shard, psd_shard_place_of(at[at_merge->sibling])))
+        order_add(node, shard, m, at_merge->sibling);
     else
         order_add(node, shard, at_merge->sibling, m);
 }

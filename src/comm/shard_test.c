@@ -69,6 +69,51 @@ static void a_sum_is_the_callers_when_it_has_left_for_all_others(void)
     node_end(test);
 }
 
+/* The caller wants the sum where its gradient is. */
+static void sync_in_place(struct node_test *test, float number)
+{
+    for (size_t i = 0; i < 3; i++)
+        test->values[FC][i] = number;
+    CHECK_OK(psd_node_sync(test->node, FC, 0, test->values[FC]));
+}
+
+static void a_sum_that_is_made_where_it_belongs_needs_nothing_more(void)
+{
+    for (int is_first = 0; is_first < 2; is_first++) {
+        struct node_test *test = node_of(&(struct node_case){.ranks = 2, .workers = 2});
+        node_begin(test, 5);
+        if (is_first)
+            sync_in_place(test, 1);
+        node_hears(test, push_of(test, 1, 1, 5), 2);
+        if (!is_first) {
+            sync_in_place(test, 1);
+            node_work(test, PSD_WORK_SUM);
+        }
+        struct psd_send value = node_sent(test, PSD_MESSAGE_VALUE, 1);
+        CHECK(value.message.iteration == 5 && node_floats(&value) == test->values[FC]);
+        node_has(test, FC, 3, 1);
+        node_end(test);
+    }
+}
+
+/* Whose sum is where its value is has no mean yet. */
+static void what_is_averaged_is_never_done_with_its_sum(void)
+{
+    static const struct node_param params[] = {
+        {.name = "conv", .rows = 1, .cols = 3},
+        {.name = "mean", .rows = 1, .cols = 3, .averaged = true}};
+    struct node_test *test = node_of(&(struct node_case){
+        .ranks = 2, .workers = 2, .updates = true, .params = params, .n_params = 2});
+
+    node_begin(test, 5);
+    sync_in_place(test, 1);
+    node_hears(test, push_of(test, 1, 1, 5), 2);
+    node_work(test, PSD_WORK_UPDATE);
+    node_sent(test, PSD_MESSAGE_VALUE, 1);
+    node_has(test, FC, 1.5f, 1);
+    node_end(test);
+}
+
 /* --- every order ---------------------------------------------------------------------------------
  */
 
@@ -395,6 +440,8 @@ int main(int argc, char **argv)
 {
     RUN(a_push_is_kept_until_its_sibling_comes)
     RUN(a_push_is_added_to_a_sibling_that_is_here)
+    RUN(a_sum_that_is_made_where_it_belongs_needs_nothing_more)
+    RUN(what_is_averaged_is_never_done_with_its_sum)
     RUN(a_sum_is_the_callers_when_it_has_left_for_all_others)
     RUN(every_order_of_arrival_gives_the_bits_of_the_tree)
     RUN(a_sibling_waits_while_its_slot_is_being_filled)
