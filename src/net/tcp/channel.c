@@ -41,6 +41,7 @@ psd_status psd_channel_create(const struct psd_trust *trust, int fd, bool is_ser
     }
     channel->socket.fd = fd;
     channel->socket.left = STRANGER;
+    channel->mark = 1;
     channel->claim.trust = trust;
     channel->is_server = is_server;
     channel->records_of_a_key = RECORDS_OF_A_KEY;

@@ -47,6 +47,11 @@ psd_status psd_channel_read(struct psd_channel *channel, const struct iovec *to,
 psd_status psd_channel_write(struct psd_channel *channel, const struct iovec *from, int spans,
                              size_t *count);
 
+/* Nothing is to be done before so many more bytes have come, of those that read gives: the socket is not
+ * ready for reading before most of them are there, or the connection is over. Large numbers spare
+ * wake-ups; more than will come is never said. */
+void psd_channel_expect(struct psd_channel *channel, size_t bytes);
+
 /* Bytes that have been read from the socket and decrypted, and not yet taken: the socket's readiness
  * does not tell of them. */
 bool psd_channel_has_more(const struct psd_channel *channel);

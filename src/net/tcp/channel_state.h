@@ -3,6 +3,7 @@
  *     channel.c         the handshake, and which of the two it is afterwards
  *     channel_tls.c     records
  *     channel_clear.c   plain system calls
+ *     channel_expect.c  when the socket is ready
  *     channel_why.c     sentences */
 #ifndef PSD_NET_TCP_CHANNEL_STATE_H
 #define PSD_NET_TCP_CHANNEL_STATE_H
@@ -17,6 +18,7 @@ struct psd_channel {
     SSL *ssl; /* owned; in clear NULL when the handshake is done */
     bool is_server, is_done;
     bool is_dry;               /* the socket had nothing more when we read last */
+    size_t mark;               /* bytes that must have come before the socket is ready */
     size_t held;               /* bytes that are encrypted, and not yet sent and counted */
     uint32_t records;          /* written with the present key */
     uint32_t records_of_a_key; /* after which it is changed */

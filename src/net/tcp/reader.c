@@ -229,3 +229,12 @@ psd_status psd_reader_step(struct psd_reader *reader, enum psd_reader_news *news
     }
     return PSD_OK;
 }
+
+void psd_reader_rest(struct psd_reader *reader)
+{
+    const struct psd_landing *landing = &reader->landing;
+    bool has_place = reader->state == PAYLOAD;
+
+    psd_channel_expect(reader->channel,
+                       has_place ? landing->bytes - landing->at + trailer_bytes(reader) : 1);
+}

@@ -77,6 +77,10 @@ void psd_reader_turn(struct psd_reader *reader, size_t budget);
  * stream is over, for the reason in the sentence; if a frame was refused, `refusal` says why. */
 psd_status psd_reader_step(struct psd_reader *reader, enum psd_reader_news *news);
 
+/* The next step comes when the socket is ready: that may be when all is there that is missing to the next
+ * news. Not while a place is wanted. */
+void psd_reader_rest(struct psd_reader *reader);
+
 /* The answer to PSD_READER_HEAD; the memory is borrowed until PSD_READER_ARRIVED. PSD_EINVAL: it is no
  * place for that payload. */
 psd_status psd_reader_place(struct psd_reader *reader, const struct psd_place *place);

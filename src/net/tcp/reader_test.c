@@ -79,6 +79,50 @@ static void bytes_may_come_in_any_portions(void)
     }
 }
 
+static int mark_of(const struct mouth *mouth)
+{
+    int mark = 0;
+    socklen_t size = sizeof mark;
+
+    CHECK(getsockopt(psd_channel_fd(mouth->pair.channels[1]), SOL_SOCKET, SO_RCVLOWAT, &mark,
+                     &size) == 0);
+    return mark;
+}
+
+static void who_rests_within_a_payload_is_woken_when_the_rest_is_there(void)
+{
+    enum { LENGTH = 150000, FIRST = 50000, REST = LENGTH - FIRST + PSD_WIRE_CRC };
+    struct mouth mouth;
+    unsigned char *bytes = malloc(PSD_WIRE_HEAD + LENGTH + PSD_WIRE_CRC);
+    unsigned char *payload = calloc(1, LENGTH), *memory = malloc(LENGTH);
+    struct psd_place place = {.spans = {{memory, LENGTH}}};
+
+    CHECK(bytes && payload && memory);
+    open_mouth(&mouth);
+    say_hello(&mouth);
+    make_frame(&mouth, (struct psd_wire_head){.length = LENGTH}, payload, bytes);
+    say_bytes(&mouth, bytes, PSD_WIRE_HEAD - 1);
+    CHECK(hear_news(&mouth) == PSD_READER_NOTHING);
+    psd_reader_rest(&mouth.reader);
+    CHECK(mark_of(&mouth) == 1);
+    say_bytes(&mouth, bytes + PSD_WIRE_HEAD - 1, 1 + FIRST);
+    CHECK(hear_news(&mouth) == PSD_READER_HEAD);
+    CHECK_OK(psd_reader_place(&mouth.reader, &place));
+    CHECK(hear_news(&mouth) == PSD_READER_NOTHING);
+    psd_reader_rest(&mouth.reader);
+    CHECK(mark_of(&mouth) == REST);
+    say_bytes(&mouth, bytes + PSD_WIRE_HEAD + FIRST, REST - 1);
+    CHECK(hear_news(&mouth) == PSD_READER_NOTHING);
+    psd_reader_rest(&mouth.reader);
+    CHECK(mark_of(&mouth) == 1);
+    say_bytes(&mouth, bytes + PSD_WIRE_HEAD + FIRST + REST - 1, 1);
+    CHECK(hear_news(&mouth) == PSD_READER_ARRIVED);
+    shut_mouth(&mouth);
+    free(bytes);
+    free(payload);
+    free(memory);
+}
+
 static void strange_heads_are_refused_and_change_nothing(void)
 {
     static const struct {
@@ -248,6 +292,7 @@ int main(int argc, char **argv)
 {
     RUN(frames_are_read_part_by_part)
     RUN(bytes_may_come_in_any_portions)
+    RUN(who_rests_within_a_payload_is_woken_when_the_rest_is_there)
     RUN(strange_heads_are_refused_and_change_nothing)
     RUN(a_frame_that_was_said_before_is_refused)
     RUN(a_changed_byte_is_seen_wherever_it_is)

@@ -55,9 +55,9 @@ void psd_stream_leave(struct psd_stream *stream)
     stream->busy--;
     if (stream->busy > 0 || !stream->is_closed)
         return;
-    pthread_mutex_lock(&stream->lock);
+    psd_stream_lock(stream);
     bool is_kept = stream->box.loop_posted || stream->box.lane_posted;
-    pthread_mutex_unlock(&stream->lock);
+    psd_stream_unlock(stream);
     if (!is_kept)
         free_stream(stream);
 }
@@ -66,10 +66,10 @@ void psd_stream_leave(struct psd_stream *stream)
 static psd_status start(struct psd_stream *stream)
 {
     stream->reads_on = true;
-    pthread_mutex_lock(&stream->lock);
+    psd_stream_lock(stream);
     psd_stream_call_lane(stream);
     bool is_posted = stream->box.lane_posted;
-    pthread_mutex_unlock(&stream->lock);
+    psd_stream_unlock(stream);
     return is_posted ? PSD_OK : PSD_ENOMEM;
 }
 
@@ -118,9 +118,9 @@ static void stop_now(void *arg)
 
 static bool has_lane_post(struct psd_stream *stream)
 {
-    pthread_mutex_lock(&stream->lock);
+    psd_stream_lock(stream);
     bool is_posted = stream->box.lane_posted;
-    pthread_mutex_unlock(&stream->lock);
+    psd_stream_unlock(stream);
     return is_posted;
 }
 
@@ -157,11 +157,11 @@ void psd_stream_close(struct psd_stream *stream)
 void psd_stream_open(struct psd_stream *stream, const unsigned char header[PSD_FRAME_HEADER])
 {
     PSD_ON_LOOP(stream->options.loop);
-    pthread_mutex_lock(&stream->lock);
+    psd_stream_lock(stream);
     memcpy(stream->box.open, header, PSD_FRAME_HEADER);
     stream->box.has_open = true;
     psd_stream_call_lane(stream);
-    pthread_mutex_unlock(&stream->lock);
+    psd_stream_unlock(stream);
 }
 
 void psd_stream_send(struct psd_stream *stream, struct psd_frame *frame)
@@ -170,10 +170,10 @@ void psd_stream_send(struct psd_stream *stream, struct psd_frame *frame)
     if (stream->is_broken || stream->is_closed)
         return;
     stream->queued += psd_payload_bytes(frame) + PSD_WIRE_HEAD;
-    pthread_mutex_lock(&stream->lock);
+    psd_stream_lock(stream);
     psd_frames_put(&stream->box.frames, frame);
     psd_stream_call_lane(stream);
-    pthread_mutex_unlock(&stream->lock);
+    psd_stream_unlock(stream);
 }
 
 void psd_stream_ask_again(struct psd_stream *stream)
@@ -182,11 +182,11 @@ void psd_stream_ask_again(struct psd_stream *stream)
     if (!stream->is_put_off)
         return;
     stream->asks_again = true;
-    pthread_mutex_lock(&stream->lock);
+    psd_stream_lock(stream);
     if (!stream->box.loop_posted)
         stream->box.loop_posted =
             psd_loop_post(stream->options.loop, psd_stream_hear_post, stream) == PSD_OK;
-    pthread_mutex_unlock(&stream->lock);
+    psd_stream_unlock(stream);
 }
 
 size_t psd_stream_queued(const struct psd_stream *stream)

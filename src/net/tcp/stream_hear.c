@@ -23,15 +23,32 @@ static bool is_done(const struct psd_stream *stream)
     return stream->is_broken || stream->is_closed;
 }
 
-static void hear_sent(struct psd_stream *stream)
+/* What the lane has put into the box; when it is over, why is in the box and stays. */
+struct news {
+    struct psd_frames written;
+    struct psd_stream_event events[PSD_STREAM_EVENTS];
+    size_t event_count;
+    bool is_over;
+};
+
+static void take_news(struct psd_stream *stream, bool is_post, struct news *news)
 {
-    struct psd_frames written = {NULL, NULL};
+    psd_stream_lock(stream);
+    stream->box.loop_posted &= !is_post;
+    news->written = stream->box.written;
+    stream->box.written.first = NULL;
+    news->event_count = stream->box.event_count;
+    memcpy(news->events, stream->box.events, news->event_count * sizeof *news->events);
+    stream->box.event_count = 0;
+    news->is_over = stream->box.is_over;
+    psd_stream_unlock(stream);
+}
+
+static void hear_sent(struct psd_stream *stream, struct psd_frames *written)
+{
     struct psd_frame *frame;
 
-    pthread_mutex_lock(&stream->lock);
-    psd_frames_append(&written, &stream->box.written);
-    pthread_mutex_unlock(&stream->lock);
-    while (!is_done(stream) && (frame = psd_frames_take(&written))) {
+    while (!is_done(stream) && (frame = psd_frames_take(written))) {
         stream->queued -= psd_payload_bytes(frame) + PSD_WIRE_HEAD;
         stream->options.handler->sent(stream->options.user, frame);
     }
@@ -51,12 +68,12 @@ static psd_status ask(struct psd_stream *stream, const struct psd_stream_event *
         stream->put_off = *event;
         return PSD_OK;
     }
-    pthread_mutex_lock(&stream->lock);
+    psd_stream_lock(stream);
     stream->box.place = place;
     stream->box.has_place = true;
     if (stream->is_split || !stream->is_in_turn)
         psd_stream_call_lane(stream);
-    pthread_mutex_unlock(&stream->lock);
+    psd_stream_unlock(stream);
     return PSD_OK;
 }
 
@@ -87,15 +104,9 @@ static void fail(struct psd_stream *stream)
     stream->options.handler->broken(stream->options.user, false, why);
 }
 
-static void hear_events(struct psd_stream *stream)
+static void hear_events(struct psd_stream *stream, const struct psd_stream_event *events,
+                        size_t count)
 {
-    struct psd_stream_event events[PSD_STREAM_EVENTS];
-
-    pthread_mutex_lock(&stream->lock);
-    size_t count = stream->box.event_count;
-    memcpy(events, stream->box.events, count * sizeof *events);
-    stream->box.event_count = 0;
-    pthread_mutex_unlock(&stream->lock);
     for (size_t i = 0; i < count && !is_done(stream); i++) {
         if (hear_event(stream, &events[i]) != PSD_OK)
             fail(stream);
@@ -123,36 +134,33 @@ static void count(struct psd_net_refusals *refusals, enum psd_reader_refusal ref
 
 static void hear_over(struct psd_stream *stream)
 {
-    char why[PSD_STREAM_WHY];
-
-    pthread_mutex_lock(&stream->lock);
-    bool is_over = stream->box.is_over, is_bye = stream->box.is_bye;
-    enum psd_reader_refusal refusal = stream->box.refusal;
-    memcpy(why, stream->box.why, sizeof why);
-    pthread_mutex_unlock(&stream->lock);
-    if (!is_over || is_done(stream))
+    if (is_done(stream))
         return;
     stream->is_broken = true;
-    count(stream->options.refusals, refusal);
-    stream->options.handler->broken(stream->options.user, is_bye, why);
+    count(stream->options.refusals, stream->box.refusal);
+    stream->options.handler->broken(stream->options.user, stream->box.is_bye, stream->box.why);
+}
+
+static void hear(struct psd_stream *stream, bool is_post)
+{
+    struct news news;
+
+    stream->busy++;
+    take_news(stream, is_post, &news);
+    hear_sent(stream, &news.written);
+    hear_events(stream, news.events, news.event_count);
+    hear_put_off(stream);
+    if (news.is_over)
+        hear_over(stream);
+    psd_stream_leave(stream);
 }
 
 void psd_stream_hear(struct psd_stream *stream)
 {
-    stream->busy++;
-    hear_sent(stream);
-    hear_events(stream);
-    hear_put_off(stream);
-    hear_over(stream);
-    psd_stream_leave(stream);
+    hear(stream, false);
 }
 
 void psd_stream_hear_post(void *arg)
 {
-    struct psd_stream *stream = arg;
-
-    pthread_mutex_lock(&stream->lock);
-    stream->box.loop_posted = false;
-    pthread_mutex_unlock(&stream->lock);
-    psd_stream_hear(stream);
+    hear(arg, true);
 }

@@ -12,16 +12,6 @@
 
 enum { BUDGET = 1 << 20 }; /* bytes that a turn writes, and that it reads */
 
-void psd_stream_lane_post(void *arg)
-{
-    struct psd_stream *stream = arg;
-
-    pthread_mutex_lock(&stream->lock);
-    stream->box.lane_posted = false;
-    pthread_mutex_unlock(&stream->lock);
-    psd_stream_lane_ready(stream, 0);
-}
-
 void psd_stream_call_lane(struct psd_stream *stream)
 {
     if (!stream->box.lane_posted)
@@ -29,54 +19,77 @@ void psd_stream_call_lane(struct psd_stream *stream)
             psd_loop_post(stream->options.lane, psd_stream_lane_post, stream) == PSD_OK;
 }
 
+/* Puts what was found in this turn into the box; with the lock held. */
+static void put_events(struct psd_stream *stream)
+{
+    if (stream->event_count == 0)
+        return;
+    assert(stream->box.event_count + stream->event_count <= PSD_STREAM_EVENTS);
+    memcpy(stream->box.events + stream->box.event_count, stream->events,
+           stream->event_count * sizeof *stream->events);
+    stream->box.event_count += stream->event_count;
+    stream->event_count = 0;
+    psd_stream_call_loop(stream);
+}
+
 static void break_off(struct psd_stream *stream, bool is_bye, const char *why)
 {
     psd_stream_lane_stop(stream, false);
-    pthread_mutex_lock(&stream->lock);
+    psd_stream_lock(stream);
+    put_events(stream);
     stream->box.is_over = true;
     stream->box.is_bye = is_bye;
     stream->box.refusal = stream->reader.refusal;
     snprintf(stream->box.why, sizeof stream->box.why, "%s", why);
     psd_stream_call_loop(stream);
-    pthread_mutex_unlock(&stream->lock);
+    psd_stream_unlock(stream);
 }
 
-static psd_status take_orders(struct psd_stream *stream)
+/* All but the place; with the lock held. */
+static void empty_box(struct psd_stream *stream)
 {
-    struct psd_place place = {.later = true};
-
-    pthread_mutex_lock(&stream->lock);
     psd_frames_append(&stream->writer.waiting, &stream->box.frames);
     if (stream->box.has_open)
         psd_writer_put_open(&stream->writer, stream->box.open);
     if (stream->box.wants_beat)
         psd_writer_put_beat(&stream->writer);
+    stream->reads_on |= stream->box.wants_reading && !stream->is_asking;
+    stream->box.has_open = stream->box.wants_beat = stream->box.wants_reading = false;
+}
+
+/* is_post: this is what the post was for, and the next order needs another one. */
+static psd_status take_orders(struct psd_stream *stream, bool is_post)
+{
+    struct psd_place place = {.later = true};
+
+    psd_stream_lock(stream);
+    stream->box.lane_posted &= !is_post;
+    if (!stream->is_stopped)
+        empty_box(stream);
     if (stream->box.has_place)
         place = stream->box.place;
-    stream->box.has_place = stream->box.has_open = stream->box.wants_beat = false;
-    pthread_mutex_unlock(&stream->lock);
-    if (place.later)
+    stream->box.has_place = false;
+    psd_stream_unlock(stream);
+    if (place.later || stream->is_stopped)
         return PSD_OK;
     stream->is_asking = stream->is_deaf = false;
     stream->reads_on = true;
     return psd_reader_place(&stream->reader, &place);
 }
 
-static void put_event(struct psd_stream *stream, enum psd_reader_news news)
+static void add_event(struct psd_stream *stream, enum psd_reader_news news)
 {
     const struct psd_wire_head *head = &stream->reader.head;
 
-    pthread_mutex_lock(&stream->lock);
-    assert(stream->box.event_count < PSD_STREAM_EVENTS);
-    struct psd_stream_event *event = &stream->box.events[stream->box.event_count++];
+    assert(stream->event_count < PSD_STREAM_EVENTS);
+    struct psd_stream_event *event = &stream->events[stream->event_count++];
     event->news = news;
     event->bytes = (size_t)head->length;
     memcpy(event->header, head->header, sizeof event->header);
-    psd_stream_call_loop(stream);
-    pthread_mutex_unlock(&stream->lock);
 }
 
-/* Passes on what the reader has found. */
+/* Passes on what the reader has found: to another thread at the end of the turn, which is near, as behind a
+ * head nothing is read, and behind anything else only as far as the next head. */
 static psd_status report(struct psd_stream *stream, enum psd_reader_news news)
 {
     if (news == PSD_READER_BYE) {
@@ -85,11 +98,12 @@ static psd_status report(struct psd_stream *stream, enum psd_reader_news news)
     }
     stream->is_asking = news == PSD_READER_HEAD;
     stream->writer.terms.number = stream->reader.terms.number;
-    put_event(stream, news);
+    add_event(stream, news);
     if (stream->is_split)
         return PSD_OK;
+    put_events(stream);
     psd_stream_hear(stream);
-    return stream->is_stopped ? PSD_OK : take_orders(stream);
+    return take_orders(stream, false);
 }
 
 static psd_status read_some(struct psd_stream *stream)
@@ -117,7 +131,8 @@ static void close_turn(struct psd_stream *stream, uint64_t read_before, uint64_t
     bool has_written = writer->total != written_before;
     uint64_t now = has_read || has_written ? psd_clock_now() : 0;
 
-    pthread_mutex_lock(&stream->lock);
+    psd_stream_lock(stream);
+    put_events(stream);
     if (has_read)
         stream->box.heard_ns = now;
     if (has_written && !stream->box.wrote_ns)
@@ -129,7 +144,7 @@ static void close_turn(struct psd_stream *stream, uint64_t read_before, uint64_t
     }
     if (writes_on || stream->reads_on)
         psd_stream_call_lane(stream);
-    pthread_mutex_unlock(&stream->lock);
+    psd_stream_unlock(stream);
 }
 
 static psd_status watch(struct psd_stream *stream)
@@ -138,22 +153,26 @@ static psd_status watch(struct psd_stream *stream)
 
     if (stream->writer.is_blocked)
         events |= PSD_LOOP_WRITE;
+    if (!stream->is_stopped && !stream->is_asking && !stream->reads_on)
+        psd_reader_rest(&stream->reader);
     if (stream->is_stopped || (stream->watch.is_set && stream->watch.events == events))
         return PSD_OK;
     return psd_loop_watch(stream->options.lane, stream->fd, events, psd_stream_lane_ready, stream,
                           &stream->watch);
 }
 
-/* Orders, writing, reading. A peer that has closed breaks our writing before we have read its bye, so
- * the reader has the first word. */
-static psd_status work(struct psd_stream *stream, unsigned ready)
+/* Orders, writing, reading. Whatever it was that the socket became ready for, both are tried: whoever
+ * sends and receives at the same speed is woken half as often. A peer that has closed breaks our writing
+ * before we have read its bye, so the reader has the first word. */
+static psd_status work(struct psd_stream *stream, unsigned ready, bool is_post)
 {
     char why[PSD_STREAM_WHY];
 
-    if (ready & PSD_LOOP_WRITE)
-        stream->writer.is_blocked = false;
+    stream->writer.is_blocked &= !ready;
     stream->is_deaf |= (ready & PSD_LOOP_READ) && stream->is_asking;
-    PSD_TRY(take_orders(stream));
+    PSD_TRY(take_orders(stream, is_post));
+    if (stream->is_stopped)
+        return PSD_OK;
     psd_status written = psd_writer_write(&stream->writer, BUDGET);
     if (written != PSD_OK)
         snprintf(why, sizeof why, "%s", psd_error());
@@ -164,30 +183,38 @@ static psd_status work(struct psd_stream *stream, unsigned ready)
     return watch(stream);
 }
 
-static void turn(struct psd_stream *stream, unsigned ready)
+static void turn(struct psd_stream *stream, unsigned ready, bool is_post)
 {
     uint64_t read_before = stream->reader.total, written_before = stream->writer.total;
 
-    if (!stream->is_stopped && work(stream, ready) != PSD_OK)
+    if (work(stream, ready, is_post) != PSD_OK)
         break_off(stream, false, psd_error());
     if (!stream->is_stopped)
         close_turn(stream, read_before, written_before);
 }
 
-void psd_stream_lane_ready(void *arg, unsigned ready)
+static void take_turn(struct psd_stream *stream, unsigned ready, bool is_post)
 {
-    struct psd_stream *stream = arg;
-
     if (stream->is_split) {
-        turn(stream, ready);
+        turn(stream, ready, is_post);
         return;
     }
     stream->busy++;
     stream->is_in_turn = true;
-    turn(stream, ready);
+    turn(stream, ready, is_post);
     stream->is_in_turn = false;
     psd_stream_hear(stream);
     psd_stream_leave(stream);
+}
+
+void psd_stream_lane_ready(void *arg, unsigned ready)
+{
+    take_turn(arg, ready, false);
+}
+
+void psd_stream_lane_post(void *arg)
+{
+    take_turn(arg, 0, true);
 }
 
 void psd_stream_lane_stop(struct psd_stream *stream, bool says_bye)

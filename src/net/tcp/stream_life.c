@@ -7,7 +7,8 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-/* Bytes that have come and wait for us are a sign of life, too: we may have been stopped ourselves. */
+/* Bytes that have come and wait for us are a sign of life, too: we may have been stopped ourselves, or
+ * wait for more of them (psd_channel_expect). */
 static bool has_unread(const struct psd_stream *stream)
 {
     int bytes = 0;
@@ -29,11 +30,11 @@ static uint64_t stuck_since(struct psd_stream *stream, uint64_t now)
         stream->probing_since = 0;
     else if (!stream->probing_since)
         stream->probing_since = now;
-    pthread_mutex_lock(&stream->lock);
+    psd_stream_lock(stream);
     uint64_t since = stream->box.wrote_ns;
     if (!info.tcpi_unacked) /* the clock starts with the next byte */
         stream->box.wrote_ns = 0;
-    pthread_mutex_unlock(&stream->lock);
+    psd_stream_unlock(stream);
     if (!info.tcpi_unacked)
         return info.tcpi_probes > 1 ? stream->probing_since : 0;
     uint64_t ack = now - info.tcpi_last_ack_recv * PSD_CLOCK_MS;
@@ -47,12 +48,13 @@ void psd_stream_beat(struct psd_stream *stream, struct psd_stream_life *out)
     PSD_ON_LOOP(stream->options.loop);
     bool is_heard = has_unread(stream);
     uint64_t stuck = stuck_since(stream, now);
-    pthread_mutex_lock(&stream->lock);
+    psd_stream_lock(stream);
     out->heard_ns = is_heard ? now : stream->box.heard_ns;
+    stream->box.wants_reading |= is_heard; /* or they would be one the next time, too */
     stream->box.wants_beat |= !stream->box.has_written;
     stream->box.has_written = false;
     psd_stream_call_lane(stream); /* and loop: if there was no memory for a post */
     psd_stream_call_loop(stream);
-    pthread_mutex_unlock(&stream->lock);
+    psd_stream_unlock(stream);
     out->stuck_ns = stuck;
 }

@@ -29,12 +29,12 @@ struct psd_stream {
     bool is_split;                     /* the lane is not the loop */
     int fd;                            /* the channel's */
 
-    pthread_mutex_t lock; /* guards the box */
+    pthread_mutex_t lock; /* guards the box where it is split */
     struct {
         /* From the loop to the lane. */
         struct psd_frames frames;
         struct psd_place place;
-        bool has_place, has_open, wants_beat;
+        bool has_place, has_open, wants_beat, wants_reading;
         unsigned char open[PSD_FRAME_HEADER];
 
         /* From the lane to the loop. */
@@ -52,6 +52,8 @@ struct psd_stream {
     } box;
 
     /* The lane's. */
+    struct psd_stream_event events[PSD_STREAM_EVENTS]; /* for the box, at the end of the turn */
+    size_t event_count;
     struct psd_seal *seals[2]; /* of what we receive and send; owned; NULL: encrypted */
     struct psd_reader reader;
     struct psd_writer writer;
@@ -73,6 +75,19 @@ struct psd_stream {
     uint64_t
         probing_since; /* when we first saw that the peer leaves a probe unanswered; 0: it does not */
 };
+
+/* Where the lane is the loop, nobody else looks into the box. */
+static inline void psd_stream_lock(struct psd_stream *stream)
+{
+    if (stream->is_split)
+        pthread_mutex_lock(&stream->lock);
+}
+
+static inline void psd_stream_unlock(struct psd_stream *stream)
+{
+    if (stream->is_split)
+        pthread_mutex_unlock(&stream->lock);
+}
 
 /* What may be called with the lock held. */
 void psd_stream_call_lane(struct psd_stream *stream);

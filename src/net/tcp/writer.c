@@ -140,15 +140,11 @@ static void add_slot(const struct psd_writer *writer, struct vector *vector,
     add_piece(vector, slot->head, PSD_WIRE_HEAD, 0, slot->done);
     add_piece(vector, spans[0].data, spans[0].bytes, PSD_WIRE_HEAD, slot->done);
     add_piece(vector, spans[1].data, spans[1].bytes, PSD_WIRE_HEAD + spans[0].bytes, slot->done);
-    if (!writer->seal || slot->payload == 0)
-        return;
     size_t covered = slot->done + (vector->bytes - before);
-    if (covered <= PSD_WIRE_HEAD)
+    if (!writer->seal || slot->payload == 0 || covered < PSD_WIRE_HEAD + slot->payload)
         return;
-    size_t payload = covered - PSD_WIRE_HEAD;
-    sum_up(slot, payload < slot->payload ? payload : slot->payload);
-    if (payload >= slot->payload)
-        add_trailer(vector, slot);
+    sum_up(slot, slot->payload);
+    add_trailer(vector, slot);
 }
 
 static void fill(struct psd_writer *writer, struct vector *vector)
@@ -159,6 +155,15 @@ static void fill(struct psd_writer *writer, struct vector *vector)
         add_slot(writer, vector, slot_at(writer, i));
 }
 
+/* What has just been taken of a payload that is not yet whole is in the cache now. */
+static void sum_up_taken(const struct psd_writer *writer, struct psd_writer_slot *slot)
+{
+    size_t payload = slot->done > PSD_WIRE_HEAD ? slot->done - PSD_WIRE_HEAD : 0;
+
+    if (writer->seal)
+        sum_up(slot, payload < slot->payload ? payload : slot->payload);
+}
+
 static void advance(struct psd_writer *writer, size_t count)
 {
     writer->total += count;
@@ -167,8 +172,10 @@ static void advance(struct psd_writer *writer, size_t count)
         size_t left = slot->size - slot->done, part = count < left ? count : left;
         slot->done += part;
         count -= part;
-        if (slot->done < slot->size)
+        if (slot->done < slot->size) {
+            sum_up_taken(writer, slot);
             return;
+        }
         if (kind_of(writer, slot->frame) == PSD_WIRE_DATA)
             psd_frames_put(&writer->written, slot->frame);
         writer->first = (writer->first + 1) % PSD_WRITER_SLOTS;

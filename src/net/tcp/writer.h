@@ -4,8 +4,9 @@
  *     take_written <----------------- whole frames, in their order --------'
  *
  * One call writes from as many frames as have room in its vector, so that small ones go together, and of
- * large ones as much as stays in the cache, because the CRC is calculated over it just before. What the
- * channel has taken of a frame is not looked at again. Belongs to the stream's lane. */
+ * large ones as much as stays in the cache, because the CRC is calculated over it, too: just before, where
+ * it goes along, else just after, over what the channel has taken. Then a frame is not looked at again.
+ * Belongs to the stream's lane. */
 #ifndef PSD_NET_TCP_WRITER_H
 #define PSD_NET_TCP_WRITER_H
 

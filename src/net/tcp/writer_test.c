@@ -1,5 +1,6 @@
 /* writer_test.c - frames, and the bytes that are made of them. */
 #include "base/crc32c.h"
+#include "base/little.h"
 #include "net/tcp/writer.h"
 #include "stream_pair.h"
 
@@ -181,6 +182,8 @@ static void what_the_socket_does_not_take_goes_later(void)
         CHECK(pen.writer.written.first == &frame);
         if (in_clear)
             take_bytes(&pen, got, PSD_WIRE_CRC);
+        if (in_clear)
+            CHECK(psd_little_get(got, PSD_WIRE_CRC) == psd_crc32c(0, payload, BYTES));
         CHECK(is_empty(&pen));
         drop_pen(&pen);
     }
