@@ -56,6 +56,10 @@ bool psd_file_write(struct psd_file_writer *writer, const void *data, size_t siz
  * is untouched. */
 psd_status psd_file_commit(struct psd_file_writer *writer);
 
+/* The same for several files, which get their names together, the last one last. On failure none has, and
+ * what stood under the names before is there again. All writers are freed. */
+psd_status psd_file_commit_all(struct psd_file_writer *const *writers, size_t count);
+
 /* Removes what was written and frees the writer; NULL is fine. */
 void psd_file_abandon(struct psd_file_writer *writer);
 

@@ -1,6 +1,6 @@
 /* file_writer.c - a file that appears under its name only when it is complete. */
+#include "base/file_writer.h"
 #include "base/alloc.h"
-#include "base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,23 +10,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BUFFER = 256 << 10 };
-
-struct psd_file_writer {
-    char *path;      /* owned; the name in the end */
-    char *temporary; /* owned; the name until then, NULL when written directly */
-    int fd;          /* owned */
-    int error;       /* the first errno; 0 while all is well */
-    size_t used;     /* bytes waiting in buffer */
-    char buffer[BUFFER];
-};
-
 static void free_writer(struct psd_file_writer *writer)
 {
     if (writer->fd >= 0)
         close(writer->fd);
     psd_alloc_free(writer->path);
     psd_alloc_free(writer->temporary);
+    psd_alloc_free(writer->aside);
     psd_alloc_free(writer);
 }
 
@@ -83,7 +73,8 @@ psd_status psd_file_create(const char *path, struct psd_file_writer **out)
     if (!writer)
         return PSD_ENOMEM;
     writer->path = psd_alloc_copy(path, strlen(path) + 1);
-    writer->temporary = NULL;
+    writer->temporary = writer->aside = NULL;
+    writer->named = false;
     writer->fd = -1;
     writer->error = 0;
     writer->used = 0;
@@ -120,9 +111,9 @@ bool psd_file_write(struct psd_file_writer *writer, const void *data, size_t siz
 {
     if (size == 0)
         return !writer->error;
-    if (size > BUFFER - writer->used)
+    if (size > PSD_FILE_BUFFER - writer->used)
         flush(writer);
-    if (size > BUFFER) {
+    if (size > PSD_FILE_BUFFER) {
         write_through(writer, data, size);
         return !writer->error;
     }
@@ -131,15 +122,49 @@ bool psd_file_write(struct psd_file_writer *writer, const void *data, size_t siz
     return !writer->error;
 }
 
+psd_status psd_file_writer_fail(const struct psd_file_writer *writer)
+{
+    bool standard = strcmp(writer->path, "-") == 0;
+
+    return psd_fail(PSD_ECONFIG, "cannot write %s: %s", standard ? "standard output" : writer->path,
+                    strerrordesc_np(writer->error));
+}
+
+psd_status psd_file_writer_finish(struct psd_file_writer *writer)
+{
+    flush(writer);
+    if (!writer->error && writer->temporary && fsync(writer->fd) != 0)
+        writer->error = errno;
+    if (close(writer->fd) != 0 && !writer->error)
+        writer->error = errno;
+    writer->fd = -1;
+    return writer->error ? psd_file_writer_fail(writer) : PSD_OK;
+}
+
+psd_status psd_file_writer_name(struct psd_file_writer *writer)
+{
+    if (!writer->temporary)
+        return PSD_OK;
+    if (rename(writer->temporary, writer->path) == 0) {
+        writer->named = true;
+        return PSD_OK;
+    }
+    writer->error = errno;
+    return psd_file_writer_fail(writer);
+}
+
 /* A rename is safe on disk only after its folder is; where a file system cannot sync a folder,
  * nothing is lost by going on. */
-static void sync_folder(const char *path)
+void psd_file_writer_keep(const struct psd_file_writer *writer)
 {
-    const char *slash = strrchr(path, '/');
-    char *folder = slash ? psd_alloc_text("%.*s", (int)(slash - path + 1), path) : NULL;
+    const char *slash = strrchr(writer->path, '/');
+
+    if (!writer->named)
+        return;
+    char *folder =
+        slash ? psd_alloc_text("%.*s", (int)(slash - writer->path + 1), writer->path) : NULL;
     int fd =
         slash && !folder ? -1 : open(folder ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
     if (fd >= 0) {
         fsync(fd);
         close(fd);
@@ -149,27 +174,13 @@ static void sync_folder(const char *path)
 
 psd_status psd_file_commit(struct psd_file_writer *writer)
 {
-    psd_status status = PSD_OK;
+    psd_status status = psd_file_writer_finish(writer);
 
-    flush(writer);
-    if (!writer->error && writer->temporary && fsync(writer->fd) != 0)
-        writer->error = errno;
-    if (close(writer->fd) != 0 && !writer->error)
-        writer->error = errno;
-    writer->fd = -1;
-    if (!writer->error && writer->temporary && rename(writer->temporary, writer->path) != 0)
-        writer->error = errno;
-    if (writer->error) {
-        bool standard = strcmp(writer->path, "-") == 0;
-        status =
-            psd_fail(PSD_ECONFIG, "cannot write %s: %s",
-                     standard ? "standard output" : writer->path, strerrordesc_np(writer->error));
-        psd_file_abandon(writer);
-        return status;
-    }
-    if (writer->temporary)
-        sync_folder(writer->path);
-    free_writer(writer);
+    if (status == PSD_OK)
+        status = psd_file_writer_name(writer);
+    if (status == PSD_OK)
+        psd_file_writer_keep(writer);
+    psd_file_abandon(writer);
     return status;
 }
 
@@ -177,7 +188,7 @@ void psd_file_abandon(struct psd_file_writer *writer)
 {
     if (!writer)
         return;
-    if (writer->temporary)
+    if (writer->temporary && !writer->named)
         unlink(writer->temporary);
     free_writer(writer);
 }

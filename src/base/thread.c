@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 
@@ -55,4 +56,11 @@ psd_status psd_thread_start(const char *name, void (*run)(void *arg), void *arg,
     }
     *out = thread;
     return PSD_OK;
+}
+
+unsigned psd_thread_processors(void)
+{
+    cpu_set_t set;
+
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
 }

@@ -18,4 +18,7 @@
  * the thread runs; the system shows its first 15 bytes. PSD_ENOMEM: no more threads to be had. */
 psd_status psd_thread_start(const char *name, void (*run)(void *arg), void *arg, pthread_t *out);
 
+/* How many processors we may run on, which may be fewer than the machine has; at least 1. */
+unsigned psd_thread_processors(void);
+
 #endif

@@ -80,6 +80,11 @@ static void start_survives_every_failed_allocation(void)
     }
 }
 
+static void there_is_a_processor_to_run_on(void)
+{
+    CHECK(psd_thread_processors() >= 1);
+}
+
 int main(int argc, char **argv)
 {
     RUN(a_thread_has_its_name)
@@ -87,4 +92,5 @@ int main(int argc, char **argv)
     RUN(signals_of_the_application_pass_it_by)
     RUN(its_maker_keeps_its_own_signals)
     RUN(start_survives_every_failed_allocation)
+    RUN(there_is_a_processor_to_run_on)
 }
