@@ -7,7 +7,13 @@
 
 #include <stdio.h>
 
-static const uint64_t last_words_ns = PSD_CLOCK_S; /* for them to get out when the job has ended */
+/* When the job has ended, last words may take a tenth of its patience, and a second at least. */
+static uint64_t last_words_ns(const struct psd_comm *comm)
+{
+    uint64_t patience_ns = comm->options.timeout_ms / 10 * PSD_CLOCK_MS;
+
+    return patience_ns > PSD_CLOCK_S ? patience_ns : PSD_CLOCK_S;
+}
 
 /* Others may need what this seat still has to sum: its own values come when that is done. */
 static void wait_for_values(struct psd_comm *comm)
@@ -66,7 +72,7 @@ static void look(void *arg)
 static uint64_t last_moment(const struct psd_comm *comm, uint64_t began_ns)
 {
     if (atomic_load(&comm->ended))
-        return began_ns + last_words_ns;
+        return began_ns + last_words_ns(comm);
     return began_ns + comm->options.timeout_ms * PSD_CLOCK_MS;
 }
 

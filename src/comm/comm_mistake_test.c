@@ -38,7 +38,10 @@ struct player {
     const char *name;
     enum deed deed;        /* NOTHING for all but the culprit */
     atomic_bool *is_heard; /* another rank has failed; borrowed */
+    atomic_bool *is_told;  /* the culprit has failed; borrowed */
+    bool comes_late;       /* when it has been told, and a while after */
     unsigned rank;
+    uint64_t timeout_ms;
     struct psd_comm *comm;
     float scale[40], fc[6 * 4], bias[6], large[50000];
     float grads[3][50000];
@@ -62,7 +65,7 @@ static psd_status take_seat(struct player *player)
                                        .n_hosted = 1,
                                        .batch = BATCH,
                                        .update = {.momentum = 0.9f},
-                                       .timeout_ms = (uint64_t)10 * CREW_PATIENCE_MS};
+                                       .timeout_ms = player->timeout_ms};
 
     if (player->deed == OTHER_MOMENTUM)
         options.update.momentum = 0.5f;
@@ -161,8 +164,18 @@ static psd_status iterate(struct player *player, uint64_t iteration)
     return PSD_OK;
 }
 
+/* Until the culprit knows of its mistake, and rank 0 has long seen it. */
+static void be_late(const struct player *player)
+{
+    while (!atomic_load(player->is_told))
+        psd_clock_sleep_until(psd_clock_now() + PSD_CLOCK_MS);
+    psd_clock_sleep_until(psd_clock_now() + 3 * PSD_CLOCK_S / 2);
+}
+
 static psd_status play(struct player *player)
 {
+    if (player->comes_late)
+        be_late(player);
     PSD_TRY(take_seat(player));
     if (player->deed == CLOSE_BEFORE_START)
         return PSD_OK;
@@ -182,7 +195,9 @@ static psd_status play(struct player *player)
 struct scene {
     enum deed deed;
     char name[32];
-    atomic_bool is_heard;
+    atomic_bool is_heard, is_told;
+    bool last_is_late;
+    uint64_t timeout_ms;
     struct player players[RANKS];
 };
 
@@ -193,28 +208,46 @@ static void play_one(void *arg, unsigned rank)
 
     player->name = scene->name;
     player->rank = rank;
+    player->timeout_ms = scene->timeout_ms;
     player->is_heard = &scene->is_heard;
+    player->is_told = &scene->is_told;
+    player->comes_late = scene->last_is_late && rank == RANKS - 1;
     player->deed = rank == CULPRIT ? scene->deed : NOTHING;
     player->status = play(player);
     if (player->status != PSD_OK)
         snprintf(player->sentence, sizeof player->sentence, "%s", psd_error());
-    if (player->status != PSD_OK && rank != CULPRIT)
-        atomic_store(&scene->is_heard, true);
+    if (player->status != PSD_OK)
+        atomic_store(rank == CULPRIT ? &scene->is_told : &scene->is_heard, true);
     psd_comm_close(player->comm);
 }
 
-/* All play, and nobody waits until a time is over, which is much longer; the caller frees the scene. */
-static struct scene *perform(enum deed deed)
+/* All play; the caller frees the scene. */
+static struct scene *stage(enum deed deed, bool last_is_late, uint64_t timeout_ms)
 {
     struct scene *scene = calloc(1, sizeof *scene);
-    uint64_t begin_ns = psd_clock_now();
 
     CHECK(scene);
     scene->deed = deed;
+    scene->last_is_late = last_is_late;
+    scene->timeout_ms = timeout_ms;
     crew_name(scene->name);
     crew_each(RANKS, play_one, scene);
+    return scene;
+}
+
+/* And nobody waits until a time is over, which is much longer. */
+static struct scene *perform_with(enum deed deed, bool last_is_late)
+{
+    uint64_t begin_ns = psd_clock_now();
+    struct scene *scene = stage(deed, last_is_late, (uint64_t)10 * CREW_PATIENCE_MS);
+
     CHECK(psd_clock_now() - begin_ns < CREW_PATIENCE_MS * PSD_CLOCK_MS);
     return scene;
+}
+
+static struct scene *perform(enum deed deed)
+{
+    return perform_with(deed, false);
 }
 
 static void without_a_mistake_all_goes_well(void)
@@ -313,16 +346,36 @@ static void a_value_that_is_not_waited_for_is_named(void)
     free(scene);
 }
 
+/* Rank 0 waits a while for the one in whose place it came, and not until a slow rank 2 has heard. */
+static bool knock(uint64_t timeout_ms)
+{
+    struct scene *scene = stage(WRONG_RANK, false, timeout_ms);
+    psd_status culprit = scene->players[CULPRIT].status;
+    bool heard = true;
+
+    CHECK(culprit == PSD_ETIMEOUT || culprit == PSD_EPEER);
+    for (unsigned rank = 0; rank < RANKS; rank += 2) {
+        heard &= scene->players[rank].status == PSD_EPEER;
+        CHECK(!heard || strstr(scene->players[rank].sentence, "a process wants to be rank 6 at "));
+    }
+    free(scene);
+    return heard;
+}
+
 static void a_rank_that_nobody_expects_is_named(void)
 {
-    struct scene *scene = perform(WRONG_RANK);
+    crew_be_patient(10000, knock);
+}
 
-    for (unsigned rank = 0; rank < RANKS; rank += 2) {
-        CHECK(strstr(scene->players[rank].sentence, "a process wants to be rank 6 at "));
+/* Rank 0 stays until everybody knows why there is no job. */
+static void a_rank_that_comes_late_hears_of_it_too(void)
+{
+    struct scene *scene = perform_with(OTHER_MOMENTUM, true);
+
+    for (unsigned rank = 0; rank < RANKS; rank++) {
+        CHECK_TEXT("rank 1 joins with momentum 0.5, rank 0 has 0.9", scene->players[rank].sentence);
         CHECK(scene->players[rank].status == PSD_EPEER);
     }
-    CHECK(scene->players[CULPRIT].status == PSD_ETIMEOUT ||
-          scene->players[CULPRIT].status == PSD_EPEER);
     free(scene);
 }
 
@@ -358,6 +411,7 @@ static void all_that_is_heard_over_sockets_too(void)
     another_iteration_is_named();
     another_count_is_named();
     a_rank_that_nobody_expects_is_named();
+    a_rank_that_comes_late_hears_of_it_too();
 }
 
 static void who_closes_early_is_named_on_any_ground(void)
@@ -375,6 +429,7 @@ int main(int argc, char **argv)
     RUN(another_count_is_named)
     RUN(a_value_that_is_not_waited_for_is_named)
     RUN(a_rank_that_nobody_expects_is_named)
+    RUN(a_rank_that_comes_late_hears_of_it_too)
     RUN(a_mean_is_not_synced_in_the_memory_of_its_value)
     RUN(all_that_is_heard_over_sockets_too)
     RUN(who_closes_early_is_named_on_any_ground)
