@@ -23,10 +23,12 @@ struct psd_op {
 /* How one kind of operation is done. */
 struct psd_op_code {
     /* Both compute at once on the calling thread and the pool; neither may allocate, except that
-     * backward may take room when it is asked for the first time to add to a gradient. They see
-     * values that are already checked: every input and out[0] is there and fits (in backward
-     * out_diff[0] and what in_diff asks for), and no result overlaps an input or another result
-     * but what is in place. backward is NULL where an operation has no gradient. */
+     * backward may take room when it is asked for the first time to add to a gradient or to leave
+     * one out. They see values that are already checked: every input and out[0] is there and fits
+     * (in backward out_diff[0] and what in_diff asks for), and no result overlaps an input or
+     * another result but what is in place. Where only the gradient of its input is wanted, the
+     * backward of a convolution reads no input and needs no forward before it: deconvolutions call
+     * it so (compose/deconv.c). backward is NULL where an operation has no gradient. */
     psd_status (*forward)(struct psd_op *op, const struct psd_op_values *values);
     psd_status (*backward)(struct psd_op *op, const struct psd_op_values *values);
 

@@ -38,6 +38,9 @@ struct op_case {
 #define DISTANCE_LOSS(...) {.kind = PSD_OP_DISTANCE_LOSS, .distance_loss = {__VA_ARGS__}}
 #define HINGE_LOSS(...)   {.kind = PSD_OP_HINGE_LOSS, .hinge_loss = {__VA_ARGS__}}
 #define SIGMOID_LOSS(...) {.kind = PSD_OP_SIGMOID_LOSS, .sigmoid_loss = {__VA_ARGS__}}
+#define COLUMNS(...)      {.kind = PSD_OP_COLUMNS, .columns = {__VA_ARGS__}}
+#define CONV_ND(...)      {.kind = PSD_OP_CONV_ND, .conv_nd = {__VA_ARGS__}}
+#define DECONV(...)       {.kind = PSD_OP_DECONV, .deconv = {__VA_ARGS__}}
 #define MAX PSD_POOL_MAX
 #define AVE PSD_POOL_AVERAGE
 #define STO PSD_POOL_STOCHASTIC
@@ -94,6 +97,8 @@ static const struct op_case op_cases[] = {
     {"ave 4x3 pad 3x1",   TEST, 1e-6, POOL(AVE, 2, 5, 6, 4, 4, {4, 3}, {2, 2}, {3, 1}, false, 0)},
     {"ave whole plane",   TEST, 1e-6, POOL(AVE, 9, 6, 7, 1, 1, {6, 7}, {1, 1}, {0, 0}, false, 0)},
     {"stochastic test",   TEST, 1e-6, POOL(STO, 4, 6, 7, 3, 4, {2, 2}, {2, 2}, {0, 0}, false, 2)},
+    {"stochastic padded", TEST, 1e-6, POOL(STO, 4, 9, 7, 4, 4, {3, 2}, {3, 2}, {2, 1}, false, 2)},
+    {"stochastic train, padded", TEST, 1e-6, POOL(STO, 4, 9, 7, 4, 4, {3, 2}, {3, 2}, {2, 1}, true, 2)},
     {"stochastic train",  TEST, 1e-6, POOL(STO, 6, 7, 7, 3, 3, {3, 3}, {2, 2}, {0, 0}, true, 3)},
 
     /*                               rows, inputs, outputs, bias, transpose */
@@ -201,6 +206,36 @@ static const struct op_case op_cases[] = {
     {"sigmoid loss valid", TEST, 1e-5, SIGMOID_LOSS(7, 13, true, 1, PSD_LOSS_VALID)},
     {"sigmoid loss whole", TEST, 1e-5, SIGMOID_LOSS(7, 13, true, 1, PSD_LOSS_NONE)},
 
+    /*                               batch, channels, axes, sizes, outs, kernels, strides, pads,
+                                     dilations */
+    {"columns of a vector", TEST, 1e-6, COLUMNS(.batch = 3, .channels = 5)},
+    {"columns of a row",  TEST, 1e-6, COLUMNS(2, 3, 1, {11}, {6}, {3}, {2}, {1}, {1})},
+    {"columns",           TEST, 1e-6, COLUMNS(2, 3, 2, {7, 6}, {4, 3}, {3, 3}, {2, 2}, {1, 1}, {1, 1})},
+    {"columns padded",    TEST, 1e-6, COLUMNS(1, 2, 2, {3, 2}, {9, 8}, {2, 3}, {1, 1}, {4, 5}, {2, 2})},
+    {"columns of gaps",   TEST, 1e-6, COLUMNS(2, 2, 2, {9, 11}, {3, 4}, {2, 2}, {3, 3}, {0, 1}, {1, 2})},
+    {"columns of a cube", TEST, 1e-6, COLUMNS(2, 2, 3, {5, 4, 6}, {3, 4, 2}, {3, 1, 2}, {2, 1, 3}, {1, 0, 0}, {1, 1, 2})},
+    {"columns of a frame", TEST, 1e-6, COLUMNS(2, 7, 2, {31, 29}, {31, 29}, {3, 3}, {1, 1}, {1, 1}, {1, 1})},
+
+    /*                               window as above, outputs, group, bias */
+    {"conv of a cube",    TEST, 1e-5, CONV_ND({2, 3, 3, {5, 4, 6}, {3, 4, 2}, {3, 1, 2}, {2, 1, 3}, {1, 0, 0}, {1, 1, 2}}, 4, 1, true)},
+    {"conv 3x3x3",        TEST, 1e-5, CONV_ND({3, 4, 3, {4, 5, 6}, {4, 5, 6}, {3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}}, 6, 2, true)},
+    {"conv of four axes", TEST, 1e-5, CONV_ND({2, 2, 4, {3, 4, 2, 3}, {2, 2, 2, 3}, {2, 3, 1, 2}, {1, 1, 1, 2}, {0, 0, 0, 2}, {1, 1, 1, 1}}, 3, 1, false)},
+    {"conv nd of images", TEST, 1e-5, CONV_ND({2, 3, 2, {7, 6}, {4, 3}, {3, 3}, {2, 2}, {1, 1}, {1, 1}}, 5, 1, true)},
+    {"conv nd of vectors", TEST, 1e-5, CONV_ND({.batch = 3, .channels = 6}, 4, 2, true)},
+    {"conv 3x3x3 in blocks", NET, 1e-5, CONV_ND({3, 8, 3, {12, 12, 14}, {12, 12, 14}, {3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}}, 2, 1, true)},
+
+    {"deconv",            TEST, 1e-5, DECONV({2, 3, 2, {9, 11}, {5, 6}, {3, 3}, {2, 2}, {1, 1}, {1, 1}}, 4, 1, true)},
+    {"deconv 1x1",        TEST, 1e-5, DECONV({2, 5, 2, {4, 9}, {4, 9}, {1, 1}, {1, 1}, {0, 0}, {1, 1}}, 3, 1, true)},
+    {"deconv stride 1",   TEST, 1e-5, DECONV({3, 6, 2, {7, 8}, {5, 6}, {3, 3}, {1, 1}, {0, 0}, {1, 1}}, 8, 2, true)},
+    {"deconv 5x5",        TEST, 1e-5, DECONV({2, 13, 2, {8, 9}, {6, 7}, {5, 5}, {1, 1}, {1, 1}, {1, 1}}, 14, 1, true)},
+    {"deconv dilated",    TEST, 1e-5, DECONV({1, 2, 2, {7, 7}, {5, 5}, {3, 3}, {1, 1}, {1, 1}, {2, 2}}, 3, 1, true)},
+    {"deconv bilinear",   TEST, 1e-5, DECONV({1, 3, 2, {10, 8}, {5, 4}, {4, 4}, {2, 2}, {1, 1}, {1, 1}}, 3, 3, false)},
+    {"deconv gaps",       TEST, 1e-5, DECONV({2, 2, 2, {11, 14}, {4, 5}, {2, 2}, {3, 3}, {0, 0}, {1, 1}}, 3, 1, true)},
+    {"deconv cut",        TEST, 1e-5, DECONV({1, 2, 2, {3, 2}, {4, 3}, {2, 2}, {2, 2}, {3, 3}, {2, 3}}, 3, 1, true)},
+    {"deconv of a row",   TEST, 1e-5, DECONV({2, 3, 1, {9}, {5}, {3}, {2}, {1}, {1}}, 4, 1, true)},
+    {"deconv of vectors", TEST, 1e-5, DECONV({.batch = 3, .channels = 4}, 6, 2, true)},
+    {"deconv of a cube",  TEST, 1e-5, DECONV({2, 4, 3, {5, 4, 7}, {3, 4, 3}, {3, 1, 2}, {2, 1, 3}, {1, 0, 1}, {1, 1, 2}}, 2, 2, true)},
+
     /* Layers of nets with few samples, to be tested. */
     {"lenet conv1 small",   NET, 1e-5, CONV(5, 1, 28, 28, 20, 24, 24, 1, {5, 5}, {1, 1}, {0, 0}, {1, 1}, true)},
     {"lenet conv2 small",   NET, 1e-5, CONV(1, 20, 12, 12, 50, 8, 8, 1, {5, 5}, {1, 1}, {0, 0}, {1, 1}, true)},
@@ -234,6 +269,8 @@ static const struct op_case op_cases[] = {
     {"cifar ip1",         BENCH, 2e-5, FC(100, 1024, 64, true, false)},
     {"alexnet conv1",     BENCH, 2e-5, CONV(4, 3, 227, 227, 96, 55, 55, 1, {11, 11}, {4, 4}, {0, 0}, {1, 1}, true)},
     {"alexnet norm1",     BENCH, 1e-5, LRN(4, 96, 55, 55, 5, 1e-4F, 0.75F, 1, false)},
+    {"cubes conv2",       BENCH, 2e-5, CONV_ND({2, 16, 3, {4, 28, 28}, {4, 28, 28}, {3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}}, 32, 1, true)},
+    {"u-net up4",         BENCH, 2e-5, DECONV({4, 32, 2, {56, 56}, {28, 28}, {2, 2}, {2, 2}, {0, 0}, {1, 1}}, 64, 1, true)},
     {"resnet bn2",        BENCH, 1e-5, BATCH_NORM(8, 64, 3136, 1e-5F, false)},
     {"resnet bn5",        BENCH, 1e-5, BATCH_NORM(8, 2048, 49, 1e-5F, false)},
     {"resnet scale2",     BENCH, 1e-5, SCALE(8, 64, 3136, true)},

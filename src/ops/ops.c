@@ -120,6 +120,11 @@ struct psd_pool *psd_ops_pool(const struct psd_ops *ops)
     return ops->pool;
 }
 
+struct psd_device *psd_ops_device(const struct psd_ops *ops)
+{
+    return ops->device;
+}
+
 /* --- create and destroy ----------------------------------------------------------------------*/
 
 static psd_status plan(struct psd_op *op)

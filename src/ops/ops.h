@@ -60,12 +60,22 @@ enum psd_op_kind {
     PSD_OP_REDUCE,     /* x [rows][count] -> y [rows] */
     PSD_OP_DISTANCE_LOSS, /* a [batch][row], b [batch][row] -> loss [1] */
     PSD_OP_HINGE_LOSS,    /* x [batch][classes], labels [batch] -> loss [1] */
-    PSD_OP_SIGMOID_LOSS,  /* x [batch][row], targets [batch][row] -> loss [1] */
+    PSD_OP_SIGMOID_LOSS,  /* x [batch][row], targets [batch][row] -> loss [1],
+                             with a second output: the probabilities, as x */
+    PSD_OP_COLUMNS,       /* x [batch][channels][size ...] -> what each tap sees of it,
+                             y [batch][channels][kernel ...][out ...] */
+    PSD_OP_CONV_ND,       /* x [batch][channels][size ...], w [outputs][channels/group][kernel ...],
+                             b [outputs] -> y [batch][outputs][out ...] */
+    PSD_OP_DECONV,        /* the way back: x [batch][outputs][out ...], w the same,
+                             b [channels] -> y [batch][channels][size ...] */
     PSD_OP_KINDS
 };
 
 /* How many inputs and outputs an operation has at most. */
 enum { PSD_OP_INPUTS = 3, PSD_OP_OUTPUTS = 2 };
+
+/* How many axes a window slides along at most, where that is not two. */
+enum { PSD_OP_AXES = 32 };
 
 enum psd_pool_method { PSD_POOL_MAX, PSD_POOL_AVERAGE, PSD_POOL_STOCHASTIC };
 enum psd_map_method {
@@ -176,6 +186,17 @@ struct psd_op_spec {
             int ignored;
             enum psd_loss_norm norm;
         } sigmoid_loss;
+        struct psd_columns_spec { /* the numbers of a window: one for each axis */
+            size_t batch, channels, axes;
+            size_t size[PSD_OP_AXES], out[PSD_OP_AXES];
+            size_t kernel[PSD_OP_AXES], stride[PSD_OP_AXES], pad[PSD_OP_AXES];
+            size_t dilation[PSD_OP_AXES];
+        } columns;
+        struct psd_conv_nd_spec {
+            struct psd_columns_spec window;
+            size_t outputs, group;
+            bool bias; /* there is a third input */
+        } conv_nd, deconv;
     };
 };
 
@@ -215,6 +236,9 @@ unsigned psd_ops_threads(const struct psd_ops *ops);
 /* Those threads, for whoever has arithmetic of its own to share out. Borrowed until close. */
 struct psd_pool *psd_ops_pool(const struct psd_ops *ops);
 
+/* The device it computes on. Borrowed until close. */
+struct psd_device *psd_ops_device(const struct psd_ops *ops);
+
 /* The names of the backends compiled in, in the order in which they are asked; ends with NULL. */
 const char *const *psd_ops_backends(void);
 
@@ -238,6 +262,10 @@ psd_status psd_op_forward(struct psd_op *op, const struct psd_op_values *values)
  * came next in place. In place RELU takes its output for its input, which has the same sign if
  * slope >= 0. */
 psd_status psd_op_backward(struct psd_op *op, const struct psd_op_values *values);
+
+/* The operation for a convolution along any number of axes: CONV, which backends are fastest at, for
+ * up to two, and else CONV_ND. */
+struct psd_op_spec psd_op_conv(const struct psd_conv_nd_spec *conv);
 
 /* How many floats each input and output of a spec that makes sense has; 0: there is none. */
 size_t psd_op_input_count(const struct psd_op_spec *spec, unsigned input);

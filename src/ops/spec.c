@@ -4,6 +4,8 @@
  * them afterwards, as offsets and bytes do, cannot overflow. */
 #include "ops/spec.h"
 
+#include <string.h>
+
 #define LARGEST (SIZE_MAX >> 8)
 
 static psd_status check_product(const char *what, const size_t *sizes, size_t count)
@@ -76,6 +78,50 @@ static psd_status check_conv(const struct psd_conv_spec *s)
                                           s->kernel[1], s->stride[1], s->pad[1], s->dilation[1]});
 }
 
+/* Input and output of a window along any number of axes, each with what every tap sees. */
+static psd_status check_columns(const struct psd_columns_spec *s)
+{
+    size_t in[2 + PSD_OP_AXES] = {s->batch, s->channels}, out[2 + 2 * PSD_OP_AXES];
+
+    if (s->axes > PSD_OP_AXES)
+        return psd_fail(PSD_EINVAL, "a window along %zu axes; %d is the most", s->axes,
+                        PSD_OP_AXES);
+    memcpy(out, in, 2 * sizeof *in);
+    for (size_t i = 0; i < s->axes; i++) {
+        in[2 + i] = s->size[i];
+        out[2 + 2 * i] = s->kernel[i];
+        out[3 + 2 * i] = s->out[i];
+        PSD_TRY(
+            check_conv_axis(&(struct axis){"an axis of a window", s->size[i], s->out[i],
+                                           s->kernel[i], s->stride[i], s->pad[i], s->dilation[i]}));
+    }
+    PSD_TRY(check_product("input of a window", in, 2 + s->axes));
+    return check_product("all that a window sees", out, 2 + 2 * s->axes);
+}
+
+static size_t count_of(const size_t *sizes, size_t axes)
+{
+    size_t count = 1;
+
+    for (size_t i = 0; i < axes; i++)
+        count *= sizes[i];
+    return count;
+}
+
+static psd_status check_conv_nd(const struct psd_conv_nd_spec *s)
+{
+    const struct psd_columns_spec *w = &s->window;
+
+    PSD_TRY(check_columns(w));
+    CHECK_SIZES("output of a convolution", w->batch, s->outputs, count_of(w->out, w->axes));
+    CHECK_SIZES("weights of a convolution", s->outputs, w->channels, count_of(w->kernel, w->axes));
+    if (!s->group || w->channels % s->group || s->outputs % s->group)
+        return psd_fail(PSD_EINVAL,
+                        "convolution: %zu groups do not divide %zu channels and %zu outputs",
+                        s->group, w->channels, s->outputs);
+    return PSD_OK;
+}
+
 /* A sample has at most 2^32 values to draw (see psd_op_draw). */
 static psd_status check_draws(const struct psd_pool_spec *s)
 {
@@ -112,8 +158,6 @@ static psd_status check_pool(const struct psd_pool_spec *s)
     CHECK_SIZES("output of a pooling", s->planes, s->out_height, s->out_width);
     if (s->method > PSD_POOL_STOCHASTIC)
         return psd_fail(PSD_EINVAL, "pooling: there is no method %d", (int)s->method);
-    if (s->method == PSD_POOL_STOCHASTIC && (s->pad[0] || s->pad[1]))
-        return psd_fail(PSD_EINVAL, "stochastic pooling has no padding");
     if (s->method == PSD_POOL_STOCHASTIC)
         PSD_TRY(check_draws(s));
     PSD_TRY(check_pool_axis(&(struct axis){"height of a pooling", s->height, s->out_height,
@@ -253,6 +297,12 @@ psd_status psd_spec_check(const struct psd_op_spec *spec)
         return PSD_OK;
     case PSD_OP_SIGMOID_LOSS:
         return check_sigmoid_loss(&spec->sigmoid_loss);
+    case PSD_OP_COLUMNS:
+        return check_columns(&spec->columns);
+    case PSD_OP_CONV_ND:
+        return check_conv_nd(&spec->conv_nd);
+    case PSD_OP_DECONV:
+        return check_conv_nd(&spec->deconv);
     case PSD_OP_KINDS:
         break;
     }
@@ -285,6 +335,9 @@ const char *psd_spec_name(const struct psd_op_spec *spec)
         [PSD_OP_DISTANCE_LOSS] = "distance loss",
         [PSD_OP_HINGE_LOSS] = "hinge loss",
         [PSD_OP_SIGMOID_LOSS] = "sigmoid loss",
+        [PSD_OP_COLUMNS] = "columns",
+        [PSD_OP_CONV_ND] = "convolution",
+        [PSD_OP_DECONV] = "deconvolution",
     };
     return names[spec->kind];
 }
@@ -328,6 +381,58 @@ static size_t conv_input(const struct psd_conv_spec *s, unsigned input)
         s->bias ? s->outputs : 0,
     };
     return counts[input];
+}
+
+/* Each tensor of a convolution along any number of axes. */
+static size_t image_count(const struct psd_conv_nd_spec *s)
+{
+    return s->window.batch * s->window.channels * count_of(s->window.size, s->window.axes);
+}
+
+static size_t result_count(const struct psd_conv_nd_spec *s)
+{
+    return s->window.batch * s->outputs * count_of(s->window.out, s->window.axes);
+}
+
+static size_t weight_count(const struct psd_conv_nd_spec *s)
+{
+    return s->outputs * (s->window.channels / s->group) *
+           count_of(s->window.kernel, s->window.axes);
+}
+
+static size_t conv_nd_input(const struct psd_conv_nd_spec *s, bool back, unsigned input)
+{
+    size_t biases = back ? s->window.channels : s->outputs;
+    const size_t counts[PSD_OP_INPUTS] = {
+        back ? result_count(s) : image_count(s),
+        weight_count(s),
+        s->bias ? biases : 0,
+    };
+    return counts[input];
+}
+
+struct psd_op_spec psd_op_conv(const struct psd_conv_nd_spec *conv)
+{
+    const struct psd_columns_spec *w = &conv->window;
+    struct psd_op_spec spec = {PSD_OP_CONV, .conv = {w->batch, w->channels, 1, 1, conv->outputs, 1,
+                                                     1, conv->group, .bias = conv->bias}};
+    struct psd_conv_spec *c = &spec.conv;
+
+    if (w->axes > 2)
+        return (struct psd_op_spec){PSD_OP_CONV_ND, .conv_nd = *conv};
+    c->height = w->axes == 2 ? w->size[0] : 1;
+    c->out_height = w->axes == 2 ? w->out[0] : 1;
+    c->width = w->axes ? w->size[w->axes - 1] : 1;
+    c->out_width = w->axes ? w->out[w->axes - 1] : 1;
+    for (size_t i = 0; i < 2; i++) { /* an axis that is missing stands in front */
+        bool there = i + w->axes >= 2;
+        size_t axis = i + w->axes - 2;
+        c->kernel[i] = there ? w->kernel[axis] : 1;
+        c->stride[i] = there ? w->stride[axis] : 1;
+        c->pad[i] = there ? w->pad[axis] : 0;
+        c->dilation[i] = there ? w->dilation[axis] : 1;
+    }
+    return spec;
 }
 
 static size_t fc_input(const struct psd_fc_spec *s, unsigned input)
@@ -380,6 +485,9 @@ static size_t first_input(const struct psd_op_spec *spec)
         return spec->hinge_loss.batch * spec->hinge_loss.classes;
     case PSD_OP_SIGMOID_LOSS:
         return spec->sigmoid_loss.batch * spec->sigmoid_loss.row;
+    case PSD_OP_COLUMNS:
+        return spec->columns.batch * spec->columns.channels *
+               count_of(spec->columns.size, spec->columns.axes);
     default:
         return 0;
     }
@@ -421,6 +529,8 @@ size_t psd_op_input_count(const struct psd_op_spec *spec, unsigned input)
         return conv_input(&spec->conv, input);
     if (spec->kind == PSD_OP_FC)
         return fc_input(&spec->fc, input);
+    if (spec->kind == PSD_OP_CONV_ND || spec->kind == PSD_OP_DECONV)
+        return conv_nd_input(&spec->conv_nd, spec->kind == PSD_OP_DECONV, input);
     return input == 0 ? first_input(spec) : next_input(spec, input);
 }
 
@@ -438,6 +548,7 @@ static size_t second_output(const struct psd_op_spec *spec)
     case PSD_OP_POOL:
         return pool_output(&spec->pool, 1);
     case PSD_OP_SOFTMAX_LOSS:
+    case PSD_OP_SIGMOID_LOSS:
         return first_input(spec);
     case PSD_OP_BATCH_NORM:
         return spec->batch_norm.global ? 0 : 2 * spec->batch_norm.channels;
@@ -463,6 +574,14 @@ size_t psd_op_output_count(const struct psd_op_spec *spec, unsigned output)
         return 2 * first_input(spec);
     case PSD_OP_REDUCE:
         return spec->reduce.rows;
+    case PSD_OP_COLUMNS:
+        return spec->columns.batch * spec->columns.channels *
+               count_of(spec->columns.kernel, spec->columns.axes) *
+               count_of(spec->columns.out, spec->columns.axes);
+    case PSD_OP_CONV_ND:
+        return result_count(&spec->conv_nd);
+    case PSD_OP_DECONV:
+        return image_count(&spec->deconv);
     case PSD_OP_SOFTMAX_LOSS:
     case PSD_OP_DISTANCE_LOSS:
     case PSD_OP_HINGE_LOSS:

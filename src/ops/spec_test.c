@@ -78,11 +78,46 @@ static void poolings_that_do_not_fit_are_refused(void)
             pool.pad[1], 3);
     struct psd_op_spec stochastic = pool;
     stochastic.pool.method = PSD_POOL_STOCHASTIC;
-    REFUSES("stochastic pooling has no padding", stochastic, pool.pad[0], 1);
     REFUSES("pooling: 6 planes are no whole samples of 4", stochastic, pool.channels, 4);
     stochastic.pool.channels = 0;
     REFUSES("pooling: a sample of more than 4294967295 values", stochastic, pool.planes,
             (size_t)1 << 29);
+}
+
+static void windows_along_many_axes_that_do_not_fit_are_refused(void)
+{
+    struct psd_op_spec cube = {
+        .kind = PSD_OP_COLUMNS,
+        .columns = {2, 3, 3, {5, 4, 6}, {3, 4, 2}, {3, 1, 2}, {2, 1, 3}, {1, 0, 0}, {1, 1, 2}}};
+    struct psd_op_spec filters = {.kind = PSD_OP_DECONV, .deconv = {cube.columns, 4, 1, true}};
+
+    CHECK_OK(psd_spec_check(&cube));
+    REFUSES("a window along 33 axes; 32 is the most", cube, columns.axes, 33);
+    REFUSES("an axis of a window: the output has 4, not 5", cube, columns.out[1], 5);
+    REFUSES("an axis of a window: kernel, stride and dilation are at least 1", cube,
+            columns.stride[2], 0);
+    REFUSES("input of a window: size 2 of 5 is 0", cube, columns.channels, 0);
+    REFUSES("all that a window sees: more values than this machine can address", cube,
+            columns.batch, SIZE_MAX / 256 / 400);
+    CHECK_OK(psd_spec_check(&filters));
+    REFUSES("output of a convolution: size 2 of 3 is 0", filters, deconv.outputs, 0);
+    REFUSES("convolution: 2 groups do not divide 3 channels and 4 outputs", filters, deconv.group,
+            2);
+    filters.kind = PSD_OP_CONV_ND;
+    REFUSES("an axis of a window: the output has 2, not 1", filters, conv_nd.window.out[2], 1);
+}
+
+static void up_to_two_axes_are_a_plain_convolution(void)
+{
+    struct psd_conv_nd_spec row = {{2, 3, 1, {11}, {6}, {3}, {2}, {1}, {1}}, 4, 1, true};
+    struct psd_conv_nd_spec cube = {.window = {.axes = 3}};
+    struct psd_op_spec flat = psd_op_conv(&row);
+
+    CHECK(flat.kind == PSD_OP_CONV);
+    CHECK_OK(psd_spec_check(&flat));
+    CHECK(flat.conv.height == 1 && flat.conv.kernel[0] == 1 && flat.conv.stride[0] == 1);
+    CHECK(flat.conv.width == 11 && flat.conv.out_width == 6 && flat.conv.pad[1] == 1);
+    CHECK(psd_op_conv(&cube).kind == PSD_OP_CONV_ND);
 }
 
 static void the_rest_is_refused_too(void)
@@ -168,6 +203,10 @@ static void counts_follow_from_a_spec(void)
     struct psd_op_spec unit = {.kind = PSD_OP_LSTM_UNIT, .lstm_unit = {2, 3}};
     CHECK(psd_op_input_count(&unit, 1) == 24 && psd_op_input_count(&unit, 2) == 2);
     CHECK(psd_op_output_count(&unit, 0) == 12 && !psd_spec_has_gradient(&unit, 2));
+    struct psd_op_spec deconv = {.kind = PSD_OP_DECONV,
+                                 .deconv = {{2, 6, 1, {9}, {5}, {3}, {2}, {1}, {1}}, 4, 2, true}};
+    CHECK(psd_op_input_count(&deconv, 0) == 40 && psd_op_input_count(&deconv, 1) == 36);
+    CHECK(psd_op_input_count(&deconv, 2) == 6 && psd_op_output_count(&deconv, 0) == 108);
     struct psd_op_spec hinge = {.kind = PSD_OP_HINGE_LOSS, .hinge_loss = {2, 3, false}};
     CHECK(psd_op_input_count(&hinge, 1) == 2 && psd_op_output_count(&hinge, 0) == 1);
 }
@@ -178,6 +217,8 @@ int main(int argc, char **argv)
     RUN(convolutions_that_do_not_fit_are_refused)
     RUN(sizes_that_would_overflow_are_refused)
     RUN(poolings_that_do_not_fit_are_refused)
+    RUN(windows_along_many_axes_that_do_not_fit_are_refused)
+    RUN(up_to_two_axes_are_a_plain_convolution)
     RUN(the_rest_is_refused_too)
     RUN(counts_follow_from_a_spec)
 }

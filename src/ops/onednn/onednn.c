@@ -1,5 +1,6 @@
 /* onednn.c - Intel's library of operations, for convolutions of any stride, dilation and group. */
 #include "ops/onednn/onednn.h"
+#include "ops/compose/compose.h"
 
 /* Of OpenMP we need two functions of its library and nothing of the compiler: clang has its header
  * only in a package of its own. */
@@ -21,7 +22,7 @@ void psd_onednn_compute_with(int threads)
 
 static psd_status plan(struct psd_op *op)
 {
-    return op->spec.kind == PSD_OP_CONV ? psd_onednn_plan_conv(op) : PSD_ENOSUP;
+    return op->spec.kind == PSD_OP_CONV ? psd_onednn_plan_conv(op) : psd_compose_plan(op);
 }
 
 const struct psd_backend psd_backend_onednn = {.name = "onednn", .device = "host", .plan = plan};

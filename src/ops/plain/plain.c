@@ -24,6 +24,9 @@ static psd_status plan(struct psd_op *op)
         [PSD_OP_DISTANCE_LOSS] = &psd_plain_distance_loss,
         [PSD_OP_HINGE_LOSS] = &psd_plain_hinge_loss,
         [PSD_OP_SIGMOID_LOSS] = &psd_plain_sigmoid_loss,
+        [PSD_OP_COLUMNS] = &psd_plain_columns,
+        [PSD_OP_CONV_ND] = &psd_plain_conv_nd,
+        [PSD_OP_DECONV] = &psd_plain_deconv,
     };
     op->code = codes[op->spec.kind];
     return PSD_OK;

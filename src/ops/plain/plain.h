@@ -13,7 +13,7 @@ extern const struct psd_op_code psd_plain_conv, psd_plain_pool, psd_plain_fc, ps
     psd_plain_tanh, psd_plain_lrn, psd_plain_dropout, psd_plain_softmax, psd_plain_softmax_loss,
     psd_plain_batch_norm, psd_plain_scale, psd_plain_bias, psd_plain_eltwise, psd_plain_lstm_unit,
     psd_plain_map, psd_plain_prelu, psd_plain_reduce, psd_plain_distance_loss, psd_plain_hinge_loss,
-    psd_plain_sigmoid_loss;
+    psd_plain_sigmoid_loss, psd_plain_columns, psd_plain_conv_nd, psd_plain_deconv;
 
 /* Where a gradient goes. */
 struct psd_plain_diff {

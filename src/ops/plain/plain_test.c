@@ -140,6 +140,64 @@ static void taps_stand_apart_in_a_dilated_kernel(void)
     CHECK_VALUES(y, 13, 24, 135, 240, 350);
 }
 
+static void deconvolution_adds_a_kernel_for_each_value(void)
+{
+    float y[5], dx[2], dw[3], db[1];
+    struct run run = {
+        .spec = {.kind = PSD_OP_DECONV,
+                 .deconv = {{1, 1, 1, {5}, {2}, {3}, {2}, {0}, {1}}, 1, 1, true}},
+        .in = {(float[]){1, 2}, (float[]){1, 10, 100}, (float[]){0.5F}},
+        .out = {y},
+        .out_diff = (float[]){1, 0, 1, 2, 0},
+        .in_diff = {dx, dw, db},
+    };
+
+    CHECK_OK(compute(&run));
+    CHECK_VALUES(y, 1.5F, 10.5F, 102.5F, 20.5F, 200.5F);
+    CHECK_VALUES(dx, 101, 21);
+    CHECK_VALUES(dw, 3, 4, 1);
+    CHECK_VALUES(db, 4);
+}
+
+/* Two channels, of which each output of two groups sees one. */
+static void a_cube_has_windows_along_three_axes(void)
+{
+    float y[8], dx[16];
+    struct run run = {
+        .spec = {.kind = PSD_OP_CONV_ND,
+                 .conv_nd =
+                     {{1, 2, 3, {2, 2, 2}, {1, 2, 2}, {2, 1, 2}, {1, 1, 1}, {0, 0, 1}, {1, 1, 2}},
+                      2,
+                      2,
+                      false}},
+        .in = {(float[]){1, 2, 3, 4, 5, 6, 7, 8, 1, 1, 1, 1, 1, 1, 1, 1},
+               (float[]){1000, 100, 10, 1, 1, 2, 3, 4}},
+        .out = {y},
+        .out_diff = (float[]){1, 0, 0, 0, 0, 0, 0, 1},
+        .in_diff = {dx},
+    };
+
+    CHECK_OK(compute(&run));
+    CHECK_VALUES(y, 206, 1050, 408, 3070, 6, 4, 6, 4);
+    CHECK_VALUES(dx, 0, 100, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 3, 0);
+}
+
+static void columns_have_what_each_tap_sees(void)
+{
+    float y[6], dx[3];
+    struct run run = {
+        .spec = {.kind = PSD_OP_COLUMNS, .columns = {1, 1, 1, {3}, {2}, {3}, {2}, {1}, {1}}},
+        .in = {(float[]){1, 2, 3}},
+        .out = {y},
+        .out_diff = (float[]){1, 10, 100, 1000, 10000, 100000},
+        .in_diff = {dx},
+    };
+
+    CHECK_OK(compute(&run));
+    CHECK_VALUES(y, 0, 2, 1, 3, 2, 0);
+    CHECK_VALUES(dx, 100, 10010, 1000);
+}
+
 static void weights_may_be_transposed(void)
 {
     float y[2], dx[3], dw[6], db[2];
@@ -561,6 +619,9 @@ int main(int argc, char **argv)
     RUN(convolution_does_not_turn_the_kernel)
     RUN(groups_see_their_own_channels)
     RUN(taps_stand_apart_in_a_dilated_kernel)
+    RUN(deconvolution_adds_a_kernel_for_each_value)
+    RUN(a_cube_has_windows_along_three_axes)
+    RUN(columns_have_what_each_tap_sees)
     RUN(weights_may_be_transposed)
     RUN(the_first_of_the_largest_wins)
     RUN(an_average_counts_the_padding_but_nothing_beyond)

@@ -35,14 +35,23 @@ static double cost(double x, double t)
     return x > 0 ? x * (1 - t) + log1p(exp(-x)) : -x * t + log1p(exp(x));
 }
 
+static double probability(double x)
+{
+    return 1 / (1 + exp(-x));
+}
+
 static psd_status forward(struct psd_op *op, const struct psd_op_values *values)
 {
     const struct psd_sigmoid_loss_spec *s = &op->spec.sigmoid_loss;
     const float *x = psd_tensor_host(values->in[0]), *t = psd_tensor_host(values->in[1]);
+    float *p = psd_tensor_host(values->out[1]);
     double sum = 0;
 
-    for (size_t i = 0; i < s->batch * s->row; i++)
+    for (size_t i = 0; i < s->batch * s->row; i++) {
         sum += counts(s, t[i]) ? cost((double)x[i], (double)t[i]) : 0;
+        if (p)
+            p[i] = (float)probability((double)x[i]);
+    }
     psd_tensor_host(values->out[0])[0] = (float)(sum / norm_of(s, t));
     return PSD_OK;
 }
@@ -55,8 +64,8 @@ static psd_status backward(struct psd_op *op, const struct psd_op_values *values
     struct psd_plain_diff dx = psd_plain_diff(values, 0);
 
     for (size_t i = 0; dx.to && i < s->batch * s->row; i++) {
-        double p = 1 / (1 + exp(-(double)x[i]));
-        psd_plain_put(dx, i, counts(s, t[i]) ? (p - (double)t[i]) * factor : 0);
+        double error = probability((double)x[i]) - (double)t[i];
+        psd_plain_put(dx, i, counts(s, t[i]) ? error * factor : 0);
     }
     return PSD_OK;
 }

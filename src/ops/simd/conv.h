@@ -35,7 +35,7 @@ struct psd_simd_conv_weights {
     size_t unit_count, tasks;
     float *packed;      /* owned; [tasks][block][steps][rows of a tile][8]: dy */
     size_t packed_size; /* floats of a task */
-    float *sums;        /* owned; [taps][outputs] */
+    float *sums;        /* owned; [units][columns][rows] */
     float *bias;        /* owned; [outputs] */
 };
 

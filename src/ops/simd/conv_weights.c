@@ -136,6 +136,12 @@ static void pack(const struct psd_simd_conv *conv, const struct psd_simd_conv_un
     }
 }
 
+/* A unit's sums, column by column: units that are neighbours in dw are neighbours here. */
+static float *sums_of(const struct psd_simd_conv *conv, const struct psd_simd_conv_unit *unit)
+{
+    return conv->weights.sums + unit->output * conv->forward.steps + unit->tap * unit->rows;
+}
+
 /* A unit's part of `count` images. The unit with the first tap adds up dy as well, as the dot
  * product with ones. */
 static void run_unit(const struct psd_simd_conv *conv, const struct psd_simd_conv_unit *unit,
@@ -151,8 +157,8 @@ static void run_unit(const struct psd_simd_conv *conv, const struct psd_simd_con
         .b = x + unit->group * conv->forward.channels * conv->forward.plane,
         .place = w->place,
         .steps = count * w->steps,
-        .to = w->sums + unit->tap * w->outputs + unit->output,
-        .to_step = w->outputs,
+        .to = sums_of(conv, unit),
+        .to_step = unit->rows,
         .adds = adds,
     };
 
@@ -174,13 +180,14 @@ static void put(struct psd_simd_diff diff, size_t i, float value)
 static void finish_unit(const struct psd_simd_conv *conv, const struct psd_simd_conv_unit *unit,
                         struct psd_simd_diff dw, struct psd_simd_diff db)
 {
-    const struct psd_simd_conv_weights *w = &conv->weights;
+    const float *sums = sums_of(conv, unit);
 
-    for (size_t o = unit->output; o < unit->output + unit->rows; o++) {
-        for (size_t tap = unit->tap; dw.to && tap < unit->tap + unit->columns; tap++)
-            put(dw, o * conv->forward.steps + tap, w->sums[tap * w->outputs + o]);
+    for (size_t t = 0; t < unit->rows; t++) {
+        size_t o = unit->output + t;
+        for (size_t i = 0; dw.to && i < unit->columns; i++)
+            put(dw, o * conv->forward.steps + unit->tap + i, sums[i * unit->rows + t]);
         if (db.to && unit->tap == 0)
-            put(db, o, w->bias[o]);
+            put(db, o, conv->weights.bias[o]);
     }
 }
 

@@ -43,15 +43,18 @@ static size_t whole_lines_and_one(size_t count)
     return psd_simd_pieces(count, LINE) * LINE + LINE;
 }
 
-/* One thread cuts its work too: the parts of a sum over the batch round less than all in a row. */
+/* One thread cuts its work too: the parts of a sum over the batch round less than all in a row. A part
+ * has images enough to make up for adding it to the others. */
 static size_t choose_tasks(const struct psd_op *op)
 {
-    enum { PARTS = 8 };
+    enum { PARTS = 8, IMAGES = 12 };
     const struct psd_conv_spec *c = &op->spec.conv;
     double outputs = (double)(c->batch * c->outputs * c->out_height * c->out_width);
 
-    if (psd_ops_threads(op->ops) == 1)
-        return c->batch < PARTS ? c->batch : PARTS;
+    if (psd_ops_threads(op->ops) == 1) {
+        size_t parts = psd_simd_pieces(c->batch, IMAGES);
+        return parts < PARTS ? parts : PARTS;
+    }
     return psd_simd_tasks(op, c->batch, 2 * outputs * (double)(c->channels * TAPS));
 }
 

@@ -12,9 +12,10 @@
 
 enum {
     QUAD = 4,
-    ROWS = 4,         /* of a tile, which has three columns */
-    DOT_STEPS = 256,  /* forward, in one go: the tile's rows of w stay in the fastest cache */
-    OUTER_STEPS = 128 /* to x: the strip of w that a tile's columns cut out stays there */
+    ROWS = 4,          /* of a tile, which has three columns */
+    DOT_STEPS = 256,   /* forward, in one go: the tile's rows of w stay in the fastest cache */
+    OUTER_STEPS = 128, /* to x: the strip of w that a tile's columns cut out stays there */
+    STREAM_STEPS = 16  /* the same for a single piece of rows */
 };
 
 struct fc {
@@ -26,9 +27,17 @@ struct fc {
     float *turned;                 /* owned; dy as [pieces][outputs][rows of the piece] */
     size_t output_pieces, row_pieces, strips;
     size_t output_tasks, strip_tasks;
+    size_t outer_steps; /* to x: outputs in one go */
 };
 
 /* --- plan ------------------------------------------------------------------------------------*/
+
+/* Many rows use a strip of w again and again. Few wait for it to come from memory: they read fewer rows
+ * of w at a time, each of them a stream that the processor fetches ahead of. */
+static size_t choose_outer_steps(size_t row_pieces)
+{
+    return row_pieces <= 2 ? row_pieces * STREAM_STEPS : OUTER_STEPS;
+}
 
 static void describe(const struct psd_op *op, struct fc *fc)
 {
@@ -47,6 +56,7 @@ static void describe(const struct psd_op *op, struct fc *fc)
     };
     fc->output_tasks = psd_simd_tasks(op, fc->output_pieces, flops);
     fc->strip_tasks = psd_simd_tasks(op, fc->strips, flops);
+    fc->outer_steps = choose_outer_steps(fc->row_pieces);
 }
 
 static psd_status allocate(struct fc *fc)
@@ -195,8 +205,9 @@ static void inputs_task(const struct call *call, size_t task)
     size_t begin = psd_simd_piece(fc->strips, fc->strip_tasks, task);
     size_t end = psd_simd_piece(fc->strips, fc->strip_tasks, task + 1);
 
-    for (size_t output = 0; output < fc->outputs; output += OUTER_STEPS) {
-        size_t left = fc->outputs - output, outputs = left < OUTER_STEPS ? left : OUTER_STEPS;
+    for (size_t output = 0; output < fc->outputs; output += fc->outer_steps) {
+        size_t left = fc->outputs - output;
+        size_t outputs = left < fc->outer_steps ? left : fc->outer_steps;
         for (size_t i = begin; i < end; i++) {
             size_t first = psd_simd_piece(fc->steps, fc->strips, i);
             size_t count = psd_simd_piece(fc->steps, fc->strips, i + 1) - first;

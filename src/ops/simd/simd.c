@@ -1,6 +1,7 @@
 /* simd.c - the backend's entry in the list. */
 #include "ops/simd/simd.h"
 #include "base/alloc.h"
+#include "ops/compose/compose.h"
 
 static bool usable(void)
 {
@@ -35,7 +36,7 @@ static psd_status plan(struct psd_op *op)
     case PSD_OP_ELTWISE:
         return psd_simd_plan_eltwise(op);
     default:
-        return PSD_ENOSUP;
+        return psd_compose_plan(op);
     }
 }
 

@@ -146,6 +146,16 @@ void psd_simd_sweep_pack(struct psd_simd_sweep *s, size_t groups, const float *w
     }
 }
 
+/* One channel of a piece, its taps from the last to the first. Returns where the next one goes. */
+static float *pack_turned_channel(const float *w, size_t taps, size_t outputs, float *to)
+{
+    for (size_t tap = taps; tap-- > 0;) {
+        for (size_t o = 0; o < outputs; o++)
+            *to++ = w[o * taps + tap];
+    }
+    return to;
+}
+
 void psd_simd_sweep_pack_turned(struct psd_simd_sweep *s, size_t groups, const float *w)
 {
     size_t taps = s->kernel[0] * s->kernel[1];
@@ -154,12 +164,10 @@ void psd_simd_sweep_pack_turned(struct psd_simd_sweep *s, size_t groups, const f
     for (size_t g = 0; g < groups; g++, w += s->channels * s->outputs * taps) {
         for (size_t i = 0; i < s->pieces; i++) {
             size_t first = psd_simd_piece(s->outputs, s->pieces, i);
-            size_t end = psd_simd_piece(s->outputs, s->pieces, i + 1);
-            for (size_t step = 0; step < s->steps; step++) {
-                size_t channel = step / taps, tap = taps - 1 - step % taps;
-                for (size_t o = first; o < end; o++)
-                    *to++ = w[(channel * s->outputs + o) * taps + tap];
-            }
+            size_t count = psd_simd_piece(s->outputs, s->pieces, i + 1) - first;
+            for (size_t channel = 0; channel < s->channels; channel++)
+                to =
+                    pack_turned_channel(w + (channel * s->outputs + first) * taps, taps, count, to);
         }
     }
 }
