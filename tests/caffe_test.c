@@ -45,6 +45,7 @@ static const struct {
     {"argmax_maxval", false},
     {"argmax_plain", false},
     {"argmax_topk", false},
+    {"batch_reindex", false},
     {"bias_ch", false},
     {"bn_global_train", false},
     {"bn_scale_inplace", false},
@@ -53,6 +54,8 @@ static const struct {
     {"bn_train_2d", false},
     {"concat_axis0", false},
     {"concat_axis1", false},
+    {"contrastive_legacy", false},
+    {"contrastive_new", false},
     {"conv_11x11_s4", false},
     {"conv_1d", false},
     {"conv_1x1", false},
@@ -66,16 +69,24 @@ static const struct {
     {"conv_multi_bottom", false},
     {"conv_nd_forced", false},
     {"conv_nobias", false},
+    {"crop_spatial", false},
+    {"deconv_bilinear_up2", false},
+    {"deconv_dilation2", false},
+    {"deconv_k3s2p1", false},
     {"eltwise_max", false},
     {"eltwise_prod", false},
     {"eltwise_prod_unstable", false},
     {"eltwise_sum", false},
     {"eltwise_sum_coeff", false},
+    {"embed", false},
     {"euclidean", false},
+    {"filter", false},
     {"flatten", false},
     {"flatten_axes", false},
     {"hinge_l1", false},
     {"hinge_l2", false},
+    {"im2col", false},
+    {"infogain_bottom", false},
     {"ip_axis2", false},
     {"ip_axis_neg1_nobias", false},
     {"ip_basic", false},
@@ -87,6 +98,10 @@ static const struct {
     {"lrn_within", false},
     {"lstm_basic", false},
     {"lstm_expose_hidden", false},
+    {"multinomial_logistic", false},
+    {"mvn", false},
+    {"mvn_mean_only", false},
+    {"parameter_layer", false},
     {"pool_ave_floor", false},
     {"pool_ave_global", false},
     {"pool_ave_k2s2_odd", false},
@@ -132,6 +147,7 @@ static const struct {
     {"softmaxloss_valid_ignore", false},
     {"softmaxloss_weight", false},
     {"split", false},
+    {"spp_max", false},
     {"tile_axis1", false},
 };
 
@@ -267,9 +283,10 @@ static void backward(struct parity *p)
     struct psd_net *net = p->lab.net;
 
     for (size_t i = 0; i < net->n_blobs; i++) {
-        if (net->blobs[i].diff && is_last(net, i))
+        if (net->blobs[i].diff && is_last(net, i) &&
             read_bin(p, "topdiff", net->blob_names[i], psd_blob_gradient(&net->blobs[i]),
-                     net->blobs[i].count);
+                     net->blobs[i].count))
+            psd_net_give_diff(net, &net->blobs[i]);
     }
     CHECK_OK(psd_net_backward(net, true));
     compare_gradients(p);

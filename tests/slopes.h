@@ -46,10 +46,12 @@ static inline double slope_loss(struct psd_net *net)
     return sum;
 }
 
-static inline void set_slope_weights(const struct psd_net *net)
+/* They also replace the weight of a loss. */
+static inline void set_slope_weights(struct psd_net *net)
 {
     for (size_t o = 0; o < net->n_outputs; o++) {
         const struct psd_blob *blob = &net->blobs[net->outputs[o]];
+        psd_net_give_diff(net, blob);
         for (size_t i = 0; blob->diff && i < blob->count; i++)
             psd_blob_gradient(blob)[i] = slope_weight(o, i);
     }

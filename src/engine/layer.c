@@ -2,6 +2,7 @@
 #include "engine/layer.h"
 #include "base/alloc.h"
 #include "engine/net.h"
+#include "ops/spec.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -97,6 +98,19 @@ psd_status psd_layer_check_labels(const struct psd_layer *layer, size_t axis)
                           psd_layer_bottom_text(layer, 1, labels, sizeof labels));
 }
 
+psd_status psd_layer_index(const struct psd_layer *layer, const char *what, float value,
+                           size_t count, size_t *out)
+{
+    if (!count)
+        return psd_layer_fail(layer, NULL, 0, "%s %g is asked for, and there is none", what,
+                              (double)value);
+    if (!(value > -1 && (double)value < (double)count))
+        return psd_layer_fail(layer, NULL, 0, "%s %g is not one of 0 to %zu", what, (double)value,
+                              count - 1);
+    *out = (size_t)value;
+    return PSD_OK;
+}
+
 psd_status psd_layer_read_shape(const struct psd_layer *layer, const Caffe__BlobShape *from,
                                 struct psd_shape *out)
 {
@@ -154,7 +168,8 @@ psd_status psd_layer_plan(struct psd_layer *layer, size_t i, const struct psd_op
         layer->ops = ops;
         layer->n_ops = i + 1;
     }
-    psd_status status = psd_op_create(layer->net->ops, spec, &op);
+    psd_status status =
+        layer->net->sketch ? psd_spec_check(spec) : psd_op_create(layer->net->ops, spec, &op);
     if (status == PSD_EINVAL)
         return psd_layer_fail(layer, NULL, 0, "%s", psd_error());
     if (status != PSD_OK)

@@ -56,6 +56,10 @@ enum { PSD_LAYER_ANY = 1000 }; /* bottoms or tops without limit */
 struct psd_layer_kind {
     const char *type; /* "Convolution", as prototxts write it */
 
+    /* For the catalogue (poseidon layers): what it computes; the fields of a layer that it reads, and what
+     * it carries from pass to pass, or NULL. */
+    const char *about, *reads, *carries;
+
     unsigned bottoms, most_bottoms; /* at least, at most */
     unsigned tops, most_tops;
     bool as_many_tops; /* there must be as many tops as bottoms */
@@ -68,8 +72,12 @@ struct psd_layer_kind {
     bool keeps_tops;      /* nobody may work on its tops in place: its backward reads them, it fills
                              them only once, or their memory is others' too */
     bool gives_factors;   /* the gradient of parameter 0 is the product of top diff and bottom */
-    bool takes_batch;     /* its tops have psd_net_options.batch samples, where that is given */
-    unsigned unlearned;   /* bit i: bottom i gets no gradient (labels) */
+    bool takes_empty;     /* its functions can do with bottoms that have no samples; for others, see
+                             psd_layer_run_reshape */
+    bool varies;      /* its forward may give its tops another shape, and then sets net->reshaped */
+    bool takes_batch; /* its tops have psd_net_options.batch samples, where that is given */
+    unsigned unlearned;  /* bit i: bottom i gets no gradient (labels) */
+    bool last_unlearned; /* the last bottom gets none, whichever it is */
 
     size_t state_size; /* bytes of layer->state, zeroed before setup */
 
@@ -110,6 +118,8 @@ struct psd_layer {
     bool *propagates;                /* owned; which bottoms get a gradient */
     float *loss_weight;              /* owned; of each top */
     bool backward_needed;
+    bool
+        varies; /* it is one, or comes after one, whose number of samples changes from pass to pass */
     bool pins; /* each worker of a job reads a source of its own here */
 
     struct psd_carried *carried; /* owned; what goes from pass to pass */
@@ -143,6 +153,11 @@ psd_status psd_layer_check_axes(const struct psd_layer *layer, size_t bottom, si
 /* Fails unless bottom 1 has a label for each place of bottom 0, whose classes are on `axis`. */
 psd_status psd_layer_check_labels(const struct psd_layer *layer, size_t axis);
 
+/* The whole number that a value of a blob stands for, cut and not rounded; fails unless it is below
+ * `count`. `what` is its name in the sentence: "label". */
+psd_status psd_layer_index(const struct psd_layer *layer, const char *what, float value,
+                           size_t count, size_t *out);
+
 /* A shape as a prototxt gives it; fails where a dim is not at least 1. */
 psd_status psd_layer_read_shape(const struct psd_layer *layer, const Caffe__BlobShape *from,
                                 struct psd_shape *out);
@@ -158,6 +173,10 @@ psd_status psd_layer_add_param(struct psd_layer *layer, const struct psd_shape *
 /* Adds the next parameter as one that is measured, not learned: it starts with 0, its rate is 0,
  * and it is carried as an average, unless it is another net's. */
 psd_status psd_layer_add_statistic(struct psd_layer *layer, const struct psd_shape *shape);
+
+/* Where a backward adds what it has to the gradient of parameter `index`: all zero before its first
+ * use in a pass that starts afresh. NULL: it is not wanted. */
+float *psd_layer_param_gradient(struct psd_layer *layer, size_t index);
 
 /* Says that `blob`, which stays where it is, is carried from pass to pass. */
 psd_status psd_layer_carry(struct psd_layer *layer, enum psd_carry kind, struct psd_blob *blob);
@@ -183,6 +202,14 @@ void psd_layer_draw(const struct psd_layer *layer, unsigned purpose, size_t rows
 /* Whether it is the phase TRAIN. */
 bool psd_layer_trains(const struct psd_layer *layer);
 
+/* --- for nets --------------------------------------------------------------------------------- */
+
+/* What the kind's functions do; but a layer whose first bottom has no samples makes none either. What
+ * it makes for a whole batch, such as a loss, is then 0, and so are the gradients it has to give. */
+psd_status psd_layer_run_reshape(struct psd_layer *layer);
+psd_status psd_layer_run_forward(struct psd_layer *layer);
+psd_status psd_layer_run_backward(struct psd_layer *layer);
+
 /* --- the kinds -------------------------------------------------------------------------------- */
 
 /* The kind of that type; NULL when there is none. */
@@ -195,20 +222,30 @@ extern const struct psd_layer_kind psd_layer_absval;
 extern const struct psd_layer_kind psd_layer_accuracy;
 extern const struct psd_layer_kind psd_layer_arg_max;
 extern const struct psd_layer_kind psd_layer_batch_norm;
+extern const struct psd_layer_kind psd_layer_batch_reindex;
 extern const struct psd_layer_kind psd_layer_bias;
 extern const struct psd_layer_kind psd_layer_bnll;
 extern const struct psd_layer_kind psd_layer_clip;
 extern const struct psd_layer_kind psd_layer_concat;
+extern const struct psd_layer_kind psd_layer_contrastive_loss;
 extern const struct psd_layer_kind psd_layer_convolution;
+extern const struct psd_layer_kind psd_layer_crop;
 extern const struct psd_layer_kind psd_layer_data;
+extern const struct psd_layer_kind psd_layer_deconvolution;
 extern const struct psd_layer_kind psd_layer_dropout;
 extern const struct psd_layer_kind psd_layer_dummy_data;
 extern const struct psd_layer_kind psd_layer_eltwise;
 extern const struct psd_layer_kind psd_layer_elu;
+extern const struct psd_layer_kind psd_layer_embed;
 extern const struct psd_layer_kind psd_layer_euclidean_loss;
 extern const struct psd_layer_kind psd_layer_exp;
+extern const struct psd_layer_kind psd_layer_filter;
 extern const struct psd_layer_kind psd_layer_flatten;
+extern const struct psd_layer_kind psd_layer_hdf5_data;
+extern const struct psd_layer_kind psd_layer_hdf5_output;
 extern const struct psd_layer_kind psd_layer_hinge_loss;
+extern const struct psd_layer_kind psd_layer_im2col;
+extern const struct psd_layer_kind psd_layer_infogain_loss;
 extern const struct psd_layer_kind psd_layer_inner_product;
 extern const struct psd_layer_kind psd_layer_input;
 extern const struct psd_layer_kind psd_layer_log;
@@ -216,6 +253,9 @@ extern const struct psd_layer_kind psd_layer_lrn;
 extern const struct psd_layer_kind psd_layer_lstm;
 extern const struct psd_layer_kind psd_layer_lstm_unit;
 extern const struct psd_layer_kind psd_layer_memory_data;
+extern const struct psd_layer_kind psd_layer_multinomial_logistic_loss;
+extern const struct psd_layer_kind psd_layer_mvn;
+extern const struct psd_layer_kind psd_layer_parameter;
 extern const struct psd_layer_kind psd_layer_pooling;
 extern const struct psd_layer_kind psd_layer_power;
 extern const struct psd_layer_kind psd_layer_prelu;
@@ -231,6 +271,7 @@ extern const struct psd_layer_kind psd_layer_slice;
 extern const struct psd_layer_kind psd_layer_softmax;
 extern const struct psd_layer_kind psd_layer_softmax_with_loss;
 extern const struct psd_layer_kind psd_layer_split;
+extern const struct psd_layer_kind psd_layer_spp;
 extern const struct psd_layer_kind psd_layer_swish;
 extern const struct psd_layer_kind psd_layer_tanh;
 extern const struct psd_layer_kind psd_layer_threshold;

@@ -80,7 +80,7 @@ static psd_status fill(const struct psd_layer *layer, const Caffe__FillerParamet
     uint64_t stream = layer->net->n_params - 1;
     psd_status status = psd_blob_reshape(&param->blob, shape);
 
-    if (status == PSD_OK)
+    if (status == PSD_OK && !layer->net->sketch)
         status = psd_filler_fill(filler, layer->net->seed, stream, &param->blob);
     if (status == PSD_EINVAL || status == PSD_ECONFIG)
         return psd_layer_fail(layer, filler ? &filler->base : NULL, 0, "parameter %zu: %s",
@@ -187,4 +187,14 @@ psd_status psd_layer_add_param(struct psd_layer *layer, const struct psd_shape *
     else
         PSD_TRY(make_param(layer, shape, filler, &param));
     return append_param(layer, param);
+}
+
+float *psd_layer_param_gradient(struct psd_layer *layer, size_t index)
+{
+    const struct psd_param *param = layer->params[index];
+    float *gradient = param->learns && !layer->net->share ? psd_blob_gradient(&param->blob) : NULL;
+
+    if (gradient && param->fresh)
+        memset(gradient, 0, param->blob.count * sizeof *gradient);
+    return gradient;
 }

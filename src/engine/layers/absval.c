@@ -8,6 +8,7 @@ static psd_status reshape(struct psd_layer *layer)
 
 const struct psd_layer_kind psd_layer_absval = {
     .type = "AbsVal",
+    .about = "|x|",
     .bottoms = 1,
     .most_bottoms = 1,
     .tops = 1,

@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "engine/layer.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Labels of one class, or of all: how many there were, and how many were right. */
@@ -77,7 +78,7 @@ static psd_status count_place(const struct psd_layer *layer, size_t place, struc
         psd_blob_values(layer->bottom[0]) + sample * state->classes * state->inner + at;
     float label = psd_blob_values(layer->bottom[1])[place];
 
-    if (p->has_ignore_label && label == (float)p->ignore_label)
+    if (p->has_ignore_label && truncf(label) == (float)p->ignore_label)
         return PSD_OK;
     if (!(label > -1 && label < (float)state->classes))
         return psd_layer_fail(layer, NULL, 0, "label %g is not one of the %zu classes",
@@ -120,6 +121,8 @@ static void drop(struct psd_layer *layer)
 
 const struct psd_layer_kind psd_layer_accuracy = {
     .type = "Accuracy",
+    .about = "the share of samples whose label is among the top_k largest scores",
+    .reads = "accuracy_param",
     .bottoms = 2,
     .most_bottoms = 2,
     .tops = 1,

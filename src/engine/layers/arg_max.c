@@ -1,6 +1,7 @@
 /* arg_max.c - ArgMax: where the largest values are, along an axis or in a whole sample.
  *
- *     without axis    top [batch][1][top_k]: places; with out_max_val [batch][2][top_k]: values, too
+ *     without axis    top [batch][1][top_k]: places; with out_max_val [batch][2][top_k]: values, too;
+ *                     axes of length 1 follow where the bottom has more than three
  *     with axis       the axis has the length top_k: places, or with out_max_val values instead
  *
  * Of equal values the later place comes first, as in Caffe; what is no number comes last. There is no
@@ -34,8 +35,13 @@ static psd_status shape_top(struct psd_layer *layer, size_t axis)
 
     if (p->has_axis)
         shape.dim[axis] = p->top_k;
-    else
-        shape = psd_shape_of(3, shape.dim[0], p->out_max_val ? 2 : 1, p->top_k, 0);
+    else {
+        shape.axes = shape.axes < 3 ? 3 : shape.axes;
+        for (size_t i = 1; i < shape.axes; i++)
+            shape.dim[i] = 1;
+        shape.dim[1] = p->out_max_val ? 2 : 1;
+        shape.dim[2] = p->top_k;
+    }
     return psd_layer_shape_top(layer, 0, &shape);
 }
 
@@ -114,6 +120,8 @@ static void drop(struct psd_layer *layer)
 
 const struct psd_layer_kind psd_layer_arg_max = {
     .type = "ArgMax",
+    .about = "the places of the top_k largest values, or the values",
+    .reads = "argmax_param",
     .bottoms = 1,
     .most_bottoms = 1,
     .tops = 1,

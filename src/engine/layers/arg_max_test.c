@@ -2,6 +2,9 @@
 
 #define DATA \
     "layer { name: 'd' type: 'Input' top: 'x' input_param { shape { dim: 2 dim: 3 dim: 2 } } }\n"
+#define FOUR_AXES                                                                               \
+    "layer { name: 'd' type: 'Input' top: 'x' input_param { shape { dim: 2 dim: 3 dim: 2 dim: " \
+    "1 } } }\n"
 #define ARG_MAX(param) \
     "layer { name: 'l' type: 'ArgMax' bottom: 'x' top: 'y' argmax_param { " param " } }"
 
@@ -31,6 +34,12 @@ static void of_equal_values_the_later_comes_first(void)
               5, 4, 0, 0);
 }
 
+static void a_top_has_at_least_the_axes_of_the_bottom(void)
+{
+    CHECK_TOP(FOUR_AXES ARG_MAX("top_k: 3"), psd_shape_of(4, 2, 1, 3, 1), 3, 1, 2, 5, 4, 3);
+    CHECK_TOP(FOUR_AXES ARG_MAX("out_max_val: true"), psd_shape_of(4, 2, 2, 1, 1), 3, 5, 5, 0);
+}
+
 static void along_an_axis_there_are_places_or_values(void)
 {
     CHECK_TOP(DATA ARG_MAX("axis: 1"), psd_shape_of(3, 2, 1, 2, 0), 1, 1, 2, 2);
@@ -56,6 +65,7 @@ static void impossible_parameters_are_refused(void)
 int main(int argc, char **argv)
 {
     RUN(of_equal_values_the_later_comes_first)
+    RUN(a_top_has_at_least_the_axes_of_the_bottom)
     RUN(along_an_axis_there_are_places_or_values)
     RUN(impossible_parameters_are_refused)
 }

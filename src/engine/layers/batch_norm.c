@@ -163,6 +163,9 @@ static void drop(struct psd_layer *layer)
 
 const struct psd_layer_kind psd_layer_batch_norm = {
     .type = "BatchNorm",
+    .about = "x less its mean, by its deviation, of each channel",
+    .reads = "batch_norm_param",
+    .carries = "statistics, as the mean over all workers",
     .bottoms = 1,
     .most_bottoms = 1,
     .tops = 1,

@@ -38,6 +38,8 @@ static psd_status reshape(struct psd_layer *layer)
 
 const struct psd_layer_kind psd_layer_bias = {
     .type = "Bias",
+    .about = "x plus a bias along some axes, learned or a second bottom",
+    .reads = "bias_param",
     .bottoms = 1,
     .most_bottoms = 2,
     .tops = 1,

@@ -8,6 +8,7 @@ static psd_status reshape(struct psd_layer *layer)
 
 const struct psd_layer_kind psd_layer_bnll = {
     .type = "BNLL",
+    .about = "log(1 + exp x)",
     .bottoms = 1,
     .most_bottoms = 1,
     .tops = 1,

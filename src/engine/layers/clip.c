@@ -16,6 +16,8 @@ static psd_status reshape(struct psd_layer *layer)
 
 const struct psd_layer_kind psd_layer_clip = {
     .type = "Clip",
+    .about = "x, but at least min and at most max",
+    .reads = "clip_param",
     .bottoms = 1,
     .most_bottoms = 1,
     .tops = 1,

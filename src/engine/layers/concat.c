@@ -50,11 +50,20 @@ static psd_status reshape(struct psd_layer *layer)
     return psd_layer_shape_top(layer, 0, &shape);
 }
 
-/* The length of a row, from the axis on. */
+static size_t axis_of(const struct psd_layer *layer)
+{
+    return ((const struct state *)layer->state)->axis;
+}
+
+/* The length of a row, from the axis on, and how many rows there are. */
 static size_t row_of(const struct psd_layer *layer, const struct psd_blob *blob)
 {
-    return psd_shape_count(&blob->shape, ((const struct state *)layer->state)->axis,
-                           blob->shape.axes);
+    return psd_shape_count(&blob->shape, axis_of(layer), blob->shape.axes);
+}
+
+static size_t rows_of(const struct psd_layer *layer)
+{
+    return psd_shape_count(&layer->top[0]->shape, 0, axis_of(layer));
 }
 
 static psd_status forward(struct psd_layer *layer)
@@ -65,7 +74,7 @@ static psd_status forward(struct psd_layer *layer)
     for (size_t i = 0; i < layer->n_bottom; i++) {
         const float *from = psd_blob_values(layer->bottom[i]);
         size_t row = row_of(layer, layer->bottom[i]);
-        for (size_t n = 0; n < layer->bottom[i]->count / row; n++)
+        for (size_t n = 0; n < rows_of(layer); n++)
             memcpy(to + n * all, from + n * row, row * sizeof *to);
         to += row;
     }
@@ -80,7 +89,7 @@ static psd_status backward(struct psd_layer *layer)
     for (size_t i = 0; i < layer->n_bottom; i++) {
         float *to = psd_blob_gradient(layer->bottom[i]);
         size_t row = row_of(layer, layer->bottom[i]);
-        for (size_t n = 0; layer->propagates[i] && n < layer->bottom[i]->count / row; n++)
+        for (size_t n = 0; layer->propagates[i] && n < rows_of(layer); n++)
             memcpy(to + n * row, from + n * all, row * sizeof *to);
         from += row;
     }
@@ -89,10 +98,13 @@ static psd_status backward(struct psd_layer *layer)
 
 const struct psd_layer_kind psd_layer_concat = {
     .type = "Concat",
+    .about = "the bottoms one after the other along an axis",
+    .reads = "concat_param",
     .bottoms = 1,
     .most_bottoms = PSD_LAYER_ANY,
     .tops = 1,
     .most_tops = 1,
+    .takes_empty = true,
     .state_size = sizeof(struct state),
     .reshape = reshape,
     .forward = forward,

@@ -263,6 +263,8 @@ static void drop(struct psd_layer *layer)
 
 const struct psd_layer_kind psd_layer_data = {
     .type = "Data",
+    .about = "samples of a database, transformed",
+    .reads = "data_param, transform_param",
     .tops = 1,
     .most_tops = 2,
     .takes_batch = true,

@@ -32,6 +32,8 @@ static psd_status reshape(struct psd_layer *layer)
 
 const struct psd_layer_kind psd_layer_dropout = {
     .type = "Dropout",
+    .about = "x with some values left out at random, in training",
+    .reads = "dropout_param",
     .bottoms = 1,
     .most_bottoms = 1,
     .tops = 1,

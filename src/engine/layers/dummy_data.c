@@ -108,7 +108,8 @@ static psd_status setup(struct psd_layer *layer)
         struct psd_shape shape = {0};
         PSD_TRY(read_shape(layer, i, &shape));
         PSD_TRY(psd_layer_shape_top(layer, i, &shape));
-        PSD_TRY(fill(layer, i));
+        if (!layer->net->sketch)
+            PSD_TRY(fill(layer, i));
     }
     return PSD_OK;
 }
@@ -130,6 +131,8 @@ static psd_status forward(struct psd_layer *layer)
 
 const struct psd_layer_kind psd_layer_dummy_data = {
     .type = "DummyData",
+    .about = "what fillers make",
+    .reads = "dummy_data_param",
     .tops = 1,
     .most_tops = PSD_LAYER_ANY,
     .keeps_tops = true,

@@ -36,7 +36,7 @@ static psd_status setup(struct psd_layer *layer)
             layer, &p->base, 2,
             "coeff is given %zu times for %zu bottoms; give one for each, or none", p->n_coeff,
             layer->n_bottom);
-    if (p->n_coeff && !sums(layer))
+    if (p->n_coeff && p->operation == CAFFE__ELTWISE_PARAMETER__ELTWISE_OP__PROD)
         return psd_layer_fail(layer, &p->base, 2, "only sums have coefficients");
     if (sums(layer))
         return PSD_OK;
@@ -73,7 +73,7 @@ static struct psd_op_spec spec_of(const struct psd_layer *layer, size_t i)
     struct psd_op_spec spec = {PSD_OP_ELTWISE,
                                .eltwise = {methods[p->operation], layer->bottom[0]->count, {1, 1}}};
 
-    if (p->n_coeff) {
+    if (p->n_coeff && sums(layer)) { /* a maximum takes no notice of them */
         spec.eltwise.coefficient[0] = i == 0 ? p->coeff[0] : 1;
         spec.eltwise.coefficient[1] = p->coeff[i + 1];
     }
@@ -167,6 +167,8 @@ static void drop(struct psd_layer *layer)
 
 const struct psd_layer_kind psd_layer_eltwise = {
     .type = "Eltwise",
+    .about = "the sum, product or largest of bottoms of one shape",
+    .reads = "eltwise_param",
     .bottoms = 2,
     .most_bottoms = PSD_LAYER_ANY,
     .tops = 1,

@@ -31,6 +31,7 @@ static void four_bottoms_become_one(void)
     check_result("operation: PROD", (const float[]){10, -8, 0, 32});
     check_result("operation: PROD stable_prod_grad: false", (const float[]){10, -8, 0, 32});
     check_result("operation: MAX", (const float[]){5, 2, 3, 4});
+    check_result("operation: MAX coeff: 9 coeff: 9 coeff: 9 coeff: 9", (const float[]){5, 2, 3, 4});
 }
 
 /* Of 2 2 2 -1 the second wins; of 4 2 1 4 the first. */

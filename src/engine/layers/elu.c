@@ -11,6 +11,8 @@ static psd_status reshape(struct psd_layer *layer)
 
 const struct psd_layer_kind psd_layer_elu = {
     .type = "ELU",
+    .about = "x, or alpha (exp x - 1) below 0",
+    .reads = "elu_param",
     .bottoms = 1,
     .most_bottoms = 1,
     .tops = 1,

@@ -21,6 +21,7 @@ static psd_status reshape(struct psd_layer *layer)
 
 const struct psd_layer_kind psd_layer_euclidean_loss = {
     .type = "EuclideanLoss",
+    .about = "half the mean square of the distance between two bottoms",
     .bottoms = 2,
     .most_bottoms = 2,
     .tops = 1,

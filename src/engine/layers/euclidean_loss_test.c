@@ -1,4 +1,4 @@
-#include "nets.h"
+#include "slopes.h"
 
 #define DATA                                                                                      \
     "force_backward: true layer { name: 'd' type: 'Input' top: 'x' top: 't' input_param { shape " \
@@ -28,8 +28,14 @@ static void samples_of_other_lengths_are_refused(void)
                            "{ dim: 2 } shape { dim: 1 dim: 2 } } }\n" LOSS));
 }
 
+static void gradients_are_slopes(void)
+{
+    check_slopes(DATA LOSS, NULL);
+}
+
 int main(int argc, char **argv)
 {
     RUN(half_the_square_for_each_sample)
     RUN(samples_of_other_lengths_are_refused)
+    RUN(gradients_are_slopes)
 }

@@ -21,6 +21,8 @@ static psd_status reshape(struct psd_layer *layer)
 
 const struct psd_layer_kind psd_layer_exp = {
     .type = "Exp",
+    .about = "base to the power of (scale x + shift)",
+    .reads = "exp_param",
     .bottoms = 1,
     .most_bottoms = 1,
     .tops = 1,

@@ -21,6 +21,8 @@ static psd_status reshape(struct psd_layer *layer)
 
 const struct psd_layer_kind psd_layer_flatten = {
     .type = "Flatten",
+    .about = "the same values with some axes made one",
+    .reads = "flatten_param",
     .bottoms = 1,
     .most_bottoms = 1,
     .tops = 1,

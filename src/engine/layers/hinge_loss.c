@@ -24,6 +24,8 @@ static psd_status reshape(struct psd_layer *layer)
 
 const struct psd_layer_kind psd_layer_hinge_loss = {
     .type = "HingeLoss",
+    .about = "how far scores are from a margin of 1, L1 or L2",
+    .reads = "hinge_loss_param",
     .bottoms = 2,
     .most_bottoms = 2,
     .tops = 1,

@@ -1,4 +1,4 @@
-#include "nets.h"
+#include "slopes.h"
 
 #define DATA(labels)                                                                              \
     "force_backward: true layer { name: 'd' type: 'Input' top: 'x' top: 't' input_param { shape " \
@@ -46,8 +46,20 @@ static void labels_that_do_not_fit_are_refused(void)
                lab_refuses(DATA("3") LOSS("")));
 }
 
+static void set_labels(struct lab *lab)
+{
+    memcpy(lab_values(lab, "t"), (const float[]){1, 0}, 2 * sizeof(float));
+}
+
+static void gradients_are_slopes(void)
+{
+    check_slopes(DATA("2") LOSS(""), set_labels);
+    check_slopes(DATA("2") LOSS("norm: L2"), set_labels);
+}
+
 int main(int argc, char **argv)
 {
     RUN(violations_are_added_or_their_squares)
     RUN(labels_that_do_not_fit_are_refused)
+    RUN(gradients_are_slopes)
 }

@@ -105,6 +105,8 @@ static double macs(const struct psd_layer *layer)
 
 const struct psd_layer_kind psd_layer_inner_product = {
     .type = "InnerProduct",
+    .about = "x by a learned matrix, plus a bias",
+    .reads = "inner_product_param",
     .bottoms = 1,
     .most_bottoms = 1,
     .tops = 1,

@@ -1,4 +1,4 @@
-#include "nets.h"
+#include "slopes.h"
 
 #define DATA \
     "layer { name: 'd' type: 'Input' top: 'x' input_param { shape { dim: 2 dim: 3 dim: 4 } } }\n"
@@ -108,9 +108,17 @@ static void factors_are_the_gradient_in_two_parts(void)
     check_factors(DATA IP("axis: -1 transpose: true"), 6);
 }
 
+static void gradients_are_slopes(void)
+{
+    check_slopes("force_backward: true " DATA IP(""), NULL);
+    check_slopes("force_backward: true " DATA IP("axis: -1 bias_term: false"), NULL);
+    check_slopes("force_backward: true " DATA IP("axis: 2 transpose: true"), NULL);
+}
+
 int main(int argc, char **argv)
 {
     RUN(impossible_parameters_are_refused)
     RUN(its_cost_is_its_weights_for_each_row)
     RUN(factors_are_the_gradient_in_two_parts)
+    RUN(gradients_are_slopes)
 }

@@ -29,6 +29,8 @@ static psd_status nothing(struct psd_layer *layer)
 
 const struct psd_layer_kind psd_layer_input = {
     .type = "Input",
+    .about = "what the program sets",
+    .reads = "input_param",
     .tops = 1,
     .most_tops = PSD_LAYER_ANY,
     .setup = setup,

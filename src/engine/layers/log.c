@@ -21,6 +21,8 @@ static psd_status reshape(struct psd_layer *layer)
 
 const struct psd_layer_kind psd_layer_log = {
     .type = "Log",
+    .about = "the logarithm of (scale x + shift) to a base",
+    .reads = "log_param",
     .bottoms = 1,
     .most_bottoms = 1,
     .tops = 1,

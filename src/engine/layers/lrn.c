@@ -27,6 +27,8 @@ static psd_status reshape(struct psd_layer *layer)
 
 const struct psd_layer_kind psd_layer_lrn = {
     .type = "LRN",
+    .about = "x by a power of the squares around it, across or within channels",
+    .reads = "lrn_param",
     .bottoms = 1,
     .most_bottoms = 1,
     .tops = 1,

@@ -68,6 +68,9 @@ static psd_status backward(struct psd_layer *layer)
 
 const struct psd_layer_kind psd_layer_lstm = {
     .type = "LSTM",
+    .about = "long short-term memory over time steps",
+    .reads = "recurrent_param",
+    .carries = "its state, each worker its own",
     .bottoms = 2,
     .most_bottoms = 5,
     .tops = 1,

@@ -98,6 +98,7 @@ static void drop(struct psd_layer *layer)
 
 const struct psd_layer_kind psd_layer_lstm_unit = {
     .type = "LSTMUnit",
+    .about = "one step of an LSTM, from gates to cells",
     .bottoms = 3,
     .most_bottoms = 3,
     .tops = 2,

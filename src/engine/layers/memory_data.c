@@ -65,6 +65,8 @@ static psd_status forward(struct psd_layer *layer)
 
 const struct psd_layer_kind psd_layer_memory_data = {
     .type = "MemoryData",
+    .about = "samples that the program has in memory",
+    .reads = "memory_data_param",
     .tops = 2,
     .most_tops = 2,
     .state_size = sizeof(struct state),

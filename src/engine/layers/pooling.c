@@ -131,6 +131,8 @@ static psd_status reshape(struct psd_layer *layer)
 
 const struct psd_layer_kind psd_layer_pooling = {
     .type = "Pooling",
+    .about = "the largest, the mean or a drawn value of a moving window",
+    .reads = "pooling_param",
     .bottoms = 1,
     .most_bottoms = 1,
     .tops = 1,

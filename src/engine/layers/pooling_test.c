@@ -1,4 +1,4 @@
-#include "nets.h"
+#include "slopes.h"
 
 #define IMAGE                                                                                      \
     "layer { name: 'd' type: 'Input' top: 'x' input_param { shape { dim: 2 dim: 3 dim: 6 dim: 9 }" \
@@ -78,6 +78,127 @@ static void impossible_parameters_are_refused(void)
         CHECK_TEXT(cases[i].sentence, lab_refuses(cases[i].net));
 }
 
+/* --- numbers ---------------------------------------------------------------------------------- */
+
+enum { PLANES = 6, H = 6, W = 9 };
+
+/* A pooling layer as its prototxt has it, and the same in numbers. */
+struct pooling {
+    const char *param;
+    bool average;
+    long kernel[2], stride[2], pad[2], out[2];
+};
+
+static const struct pooling poolings[] = {
+    {"kernel_size: 3 stride: 2", false, {3, 3}, {2, 2}, {0, 0}, {3, 4}},
+    {"kernel_size: 3 stride: 2 round_mode: FLOOR", false, {3, 3}, {2, 2}, {0, 0}, {2, 4}},
+    {"kernel_h: 2 kernel_w: 4 stride_h: 1 stride_w: 3 pad_h: 1 pad_w: 3",
+     false,
+     {2, 4},
+     {1, 3},
+     {1, 3},
+     {7, 4}},
+    {"kernel_size: 2 stride: 2 pad: 1", false, {2, 2}, {2, 2}, {1, 1}, {4, 5}},
+    {"kernel_size: 2 stride: 4", false, {2, 2}, {4, 4}, {0, 0}, {2, 3}},
+    {"global_pooling: true", false, {6, 9}, {1, 1}, {0, 0}, {1, 1}},
+    {"pool: AVE kernel_size: 3 stride: 2", true, {3, 3}, {2, 2}, {0, 0}, {3, 4}},
+    {"pool: AVE kernel_size: 3 stride: 2 pad: 2", true, {3, 3}, {2, 2}, {2, 2}, {4, 6}},
+    {"pool: AVE kernel_h: 5 kernel_w: 2 stride: 3 pad_h: 4 pad_w: 1",
+     true,
+     {5, 2},
+     {3, 3},
+     {4, 1},
+     {4, 4}},
+    {"pool: AVE global_pooling: true round_mode: FLOOR", true, {6, 9}, {1, 1}, {0, 0}, {1, 1}},
+};
+
+static long least(long a, long b)
+{
+    return a < b ? a : b;
+}
+
+/* One window of a plane: its result in y, and where the largest was in place. */
+static void pool_window(const struct pooling *p, const float *x, long i, double *y, long *place)
+{
+    long top = i / p->out[1] * p->stride[0] - p->pad[0];
+    long left = i % p->out[1] * p->stride[1] - p->pad[1];
+    long bottom = least(top + p->kernel[0], H + p->pad[0]);
+    long right = least(left + p->kernel[1], W + p->pad[1]);
+    double sum = 0;
+
+    *place = -1;
+    for (long h = top; h < bottom; h++) {
+        for (long w = left; w < right; w++) {
+            if (h < 0 || h >= H || w < 0 || w >= W)
+                continue;
+            sum += (double)x[h * W + w];
+            if (*place < 0 || x[h * W + w] > x[*place])
+                *place = h * W + w;
+        }
+    }
+    *y = p->average ? sum / (double)((bottom - top) * (right - left)) : (double)x[*place];
+}
+
+static void check_pooling(const struct pooling *p, const struct lab *lab)
+{
+    const float *x = lab_values(lab, "x"), *y = lab_values(lab, "y");
+    const float *mask = p->average ? NULL : lab_values(lab, "m");
+    long windows = p->out[0] * p->out[1], place;
+    double wanted;
+
+    CHECK(psd_net_blob(lab->net, "y")->count == (size_t)(PLANES * windows));
+    for (long i = 0; i < PLANES * windows; i++) {
+        pool_window(p, x + i / windows * H * W, i % windows, &wanted, &place);
+        CHECK_NEAR(y[i], wanted, 1e-5);
+        if (mask)
+            CHECK(mask[i] == (float)place);
+    }
+}
+
+static void net_with_mask(const struct pooling *p, char *net, size_t room)
+{
+    snprintf(net, room,
+             "force_backward: true " IMAGE
+             "layer { name: 'p' type: 'Pooling' bottom: 'x' top: 'y' %s pooling_param { %s } }",
+             p->average ? "" : "top: 'm'", p->param);
+}
+
+static void windows_give_means_or_maxima_and_where_they_were(void)
+{
+    for (size_t i = 0; i < sizeof poolings / sizeof *poolings; i++) {
+        for (const char *const *backend = psd_ops_backends(); *backend; backend++) {
+            struct lab lab;
+            char net[600];
+            if (!lab_open(&lab, *backend, 2))
+                continue;
+            net_with_mask(&poolings[i], net, sizeof net);
+            lab.document = net_of(net);
+            CHECK_OK(lab_build(&lab, NULL));
+            for (size_t k = 0; k < (size_t)PLANES * H * W; k++) /* below 0, and some are equal */
+                lab_values(&lab, "x")[k] = (float)(k * 37 % 23) - 30;
+            CHECK_OK(psd_net_forward(lab.net, NULL));
+            check_pooling(&poolings[i], &lab);
+            lab_close(&lab);
+        }
+    }
+}
+
+/* Values that stand apart by more than a step; a mask has no gradient, so it is left out. */
+static void spread_out(struct lab *lab)
+{
+    for (size_t i = 0; i < (size_t)PLANES * H * W; i++)
+        lab_values(lab, "x")[i] = (float)(i * 1237 % 1009) / 20 + 0.1F;
+}
+
+static void gradients_are_slopes(void)
+{
+    for (size_t i = 0; i < sizeof poolings / sizeof *poolings; i++) {
+        char net[600];
+        snprintf(net, sizeof net, "force_backward: true " IMAGE POOL("%s"), poolings[i].param);
+        check_slopes(net, spread_out);
+    }
+}
+
 /* --- stochastic pooling, which Caffe's CPU cannot do ------------------------------------------- */
 
 #define STOCHASTIC                                                                 \
@@ -129,6 +250,8 @@ static void in_testing_it_is_the_mean_by_those_odds(void)
 int main(int argc, char **argv)
 {
     RUN(windows_are_counted_as_caffe_counts_them)
+    RUN(windows_give_means_or_maxima_and_where_they_were)
+    RUN(gradients_are_slopes)
     RUN(impossible_parameters_are_refused)
     RUN(in_training_one_value_of_each_window_is_drawn)
     RUN(in_testing_it_is_the_mean_by_those_odds)

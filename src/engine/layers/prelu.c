@@ -41,6 +41,8 @@ static psd_status reshape(struct psd_layer *layer)
 
 const struct psd_layer_kind psd_layer_prelu = {
     .type = "PReLU",
+    .about = "x, or x by a learned slope below 0",
+    .reads = "prelu_param",
     .bottoms = 1,
     .most_bottoms = 1,
     .tops = 1,

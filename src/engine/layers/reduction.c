@@ -34,6 +34,8 @@ static psd_status reshape(struct psd_layer *layer)
 
 const struct psd_layer_kind psd_layer_reduction = {
     .type = "Reduction",
+    .about = "sum, mean, sum of absolute values or of squares over the last axes",
+    .reads = "reduction_param",
     .bottoms = 1,
     .most_bottoms = 1,
     .tops = 1,

@@ -19,6 +19,8 @@ static psd_status reshape(struct psd_layer *layer)
 
 const struct psd_layer_kind psd_layer_relu = {
     .type = "ReLU",
+    .about = "x, or x by negative_slope below 0",
+    .reads = "relu_param",
     .bottoms = 1,
     .most_bottoms = 1,
     .tops = 1,

@@ -100,6 +100,8 @@ static psd_status reshape(struct psd_layer *layer)
 
 const struct psd_layer_kind psd_layer_reshape = {
     .type = "Reshape",
+    .about = "the same values in another shape",
+    .reads = "reshape_param",
     .bottoms = 1,
     .most_bottoms = 1,
     .tops = 1,

@@ -120,6 +120,9 @@ static double macs(const struct psd_layer *layer)
 
 const struct psd_layer_kind psd_layer_rnn = {
     .type = "RNN",
+    .about = "a plain recurrent net over time steps",
+    .reads = "recurrent_param",
+    .carries = "its state, each worker its own",
     .bottoms = 2,
     .most_bottoms = 4,
     .tops = 1,

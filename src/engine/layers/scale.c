@@ -45,6 +45,8 @@ static psd_status reshape(struct psd_layer *layer)
 
 const struct psd_layer_kind psd_layer_scale = {
     .type = "Scale",
+    .about = "x by a factor along some axes, learned or a second bottom",
+    .reads = "scale_param",
     .bottoms = 1,
     .most_bottoms = 2,
     .tops = 1,

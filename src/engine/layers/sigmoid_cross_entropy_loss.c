@@ -1,5 +1,6 @@
 /* sigmoid_cross_entropy_loss.c - SigmoidCrossEntropyLoss: how surprised a net is by targets in [0, 1],
- * each for itself. The sum is divided by the samples, unless loss_param says otherwise. */
+ * each for itself. The sum is divided by the samples, unless loss_param says otherwise. A second top,
+ * which Caffe has not, has the probabilities. */
 #include "engine/layers/loss.h"
 
 static psd_status reshape(struct psd_layer *layer)
@@ -19,15 +20,19 @@ static psd_status reshape(struct psd_layer *layer)
                               psd_layer_bottom_text(layer, 0, scores, sizeof scores),
                               psd_layer_bottom_text(layer, 1, targets, sizeof targets));
     PSD_TRY(psd_layer_shape_top(layer, 0, &scalar));
+    if (layer->n_top > 1)
+        PSD_TRY(psd_layer_shape_top(layer, 1, shape));
     return psd_layer_plan(layer, 0, &spec);
 }
 
 const struct psd_layer_kind psd_layer_sigmoid_cross_entropy_loss = {
     .type = "SigmoidCrossEntropyLoss",
+    .about = "the log loss of sigmoids, each value a question of its own",
+    .reads = "loss_param",
     .bottoms = 2,
     .most_bottoms = 2,
     .tops = 1,
-    .most_tops = 1,
+    .most_tops = 2,
     .makes_tops = true,
     .is_loss = true,
     .unlearned = 1 << 1,

@@ -1,4 +1,4 @@
-#include "nets.h"
+#include "slopes.h"
 
 #define DATA(targets)                                                                             \
     "force_backward: true layer { name: 'd' type: 'Input' top: 'x' top: 't' input_param { shape " \
@@ -57,9 +57,39 @@ static void too_few_targets_are_refused(void)
         lab_refuses(DATA("5") LOSS("")));
 }
 
+static void a_second_top_has_the_probabilities(void)
+{
+    struct lab lab = lab_of(DATA("6") LOSS("top: 'loss' top: 'p' loss_param { ignore_label: 0 }"));
+
+    lab_values(&lab, "x")[0] = 100;
+    lab_values(&lab, "x")[5] = -1;
+    CHECK_OK(psd_net_forward(lab.net, NULL));
+    CHECK(psd_shape_same(&psd_net_blob(lab.net, "p")->shape, &psd_net_blob(lab.net, "x")->shape));
+    CHECK_NEAR(lab_values(&lab, "p")[0], 1, 1e-6);
+    CHECK_NEAR(lab_values(&lab, "p")[1], 0.5, 1e-6);
+    CHECK_NEAR(lab_values(&lab, "p")[5], 1 / (1 + exp(1)), 1e-6);
+    CHECK_OK(psd_net_backward(lab.net, true));
+    lab_close(&lab);
+}
+
+static void set_targets(struct lab *lab)
+{
+    memcpy(lab_values(lab, "t"), (const float[]){0, 1, .5F, 0, .25F, 1}, 6 * sizeof(float));
+}
+
+static void gradients_are_slopes(void)
+{
+    check_slopes(DATA("6") LOSS(""), set_targets);
+    check_slopes(DATA("6") LOSS("loss_param { ignore_label: 1 normalization: VALID }"),
+                 set_targets);
+    check_slopes(DATA("6") LOSS("loss_param { normalization: FULL } loss_weight: 3"), set_targets);
+}
+
 int main(int argc, char **argv)
 {
     RUN(every_way_of_dividing_the_sum)
     RUN(large_values_do_no_harm)
     RUN(too_few_targets_are_refused)
+    RUN(a_second_top_has_the_probabilities)
+    RUN(gradients_are_slopes)
 }

@@ -20,6 +20,7 @@ static psd_status backward(struct psd_layer *layer)
 
 const struct psd_layer_kind psd_layer_silence = {
     .type = "Silence",
+    .about = "nothing: its bottoms are read by nobody else",
     .bottoms = 1,
     .most_bottoms = PSD_LAYER_ANY,
     .tops = 0,

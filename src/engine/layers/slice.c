@@ -120,6 +120,8 @@ static psd_status backward(struct psd_layer *layer)
 
 const struct psd_layer_kind psd_layer_slice = {
     .type = "Slice",
+    .about = "the bottom cut into the tops along an axis",
+    .reads = "slice_param",
     .bottoms = 1,
     .most_bottoms = 1,
     .tops = 1,

@@ -17,6 +17,8 @@ static psd_status reshape(struct psd_layer *layer)
 
 const struct psd_layer_kind psd_layer_softmax = {
     .type = "Softmax",
+    .about = "exp x by the sum of them along an axis",
+    .reads = "softmax_param",
     .bottoms = 1,
     .most_bottoms = 1,
     .tops = 1,

@@ -31,6 +31,8 @@ static psd_status reshape(struct psd_layer *layer)
 
 const struct psd_layer_kind psd_layer_softmax_with_loss = {
     .type = "SoftmaxWithLoss",
+    .about = "the log loss of a softmax",
+    .reads = "softmax_param, loss_param",
     .bottoms = 2,
     .most_bottoms = 2,
     .tops = 1,

@@ -1,4 +1,4 @@
-#include "nets.h"
+#include "slopes.h"
 
 #define DATA                                                                 \
     "force_backward: true layer { name: 'd' type: 'Input' top: 'x' top: 'l'" \
@@ -84,10 +84,26 @@ static void a_label_that_is_no_class_is_refused(void)
     lab_close(&lab);
 }
 
+static void set_labels(struct lab *lab)
+{
+    memcpy(lab_values(lab, "l"), (const float[]){0, 1, 2, 2}, 4 * sizeof(float));
+}
+
+static void gradients_are_slopes(void)
+{
+    check_slopes(DATA LOSS(""), set_labels);
+    check_slopes(DATA LOSS("softmax_param { axis: -2 } loss_param { normalization: NONE }"),
+                 set_labels);
+    check_slopes(DATA LOSS("loss_param { ignore_label: 2 }"), set_labels);
+    check_slopes(DATA LOSS("loss_param { ignore_label: 2 normalization: FULL } loss_weight: 3"),
+                 set_labels);
+}
+
 int main(int argc, char **argv)
 {
     RUN(every_way_of_dividing_the_sum)
     RUN(a_second_top_has_the_probabilities)
     RUN(a_top_that_is_not_named_is_made)
     RUN(a_label_that_is_no_class_is_refused)
+    RUN(gradients_are_slopes)
 }

@@ -37,6 +37,7 @@ static psd_status backward(struct psd_layer *layer)
 
 const struct psd_layer_kind psd_layer_split = {
     .type = "Split",
+    .about = "the bottom, for several readers",
     .bottoms = 1,
     .most_bottoms = 1,
     .tops = 1,

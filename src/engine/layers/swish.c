@@ -11,6 +11,8 @@ static psd_status reshape(struct psd_layer *layer)
 
 const struct psd_layer_kind psd_layer_swish = {
     .type = "Swish",
+    .about = "x by the sigmoid of beta x",
+    .reads = "swish_param",
     .bottoms = 1,
     .most_bottoms = 1,
     .tops = 1,

@@ -11,6 +11,7 @@ static psd_status reshape(struct psd_layer *layer)
 
 const struct psd_layer_kind psd_layer_tanh = {
     .type = "TanH",
+    .about = "the hyperbolic tangent of x",
     .bottoms = 1,
     .most_bottoms = 1,
     .tops = 1,

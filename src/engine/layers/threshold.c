@@ -11,6 +11,8 @@ static psd_status reshape(struct psd_layer *layer)
 
 const struct psd_layer_kind psd_layer_threshold = {
     .type = "Threshold",
+    .about = "1 where x is above a threshold, else 0",
+    .reads = "threshold_param",
     .bottoms = 1,
     .most_bottoms = 1,
     .tops = 1,

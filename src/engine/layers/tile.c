@@ -57,6 +57,8 @@ static psd_status backward(struct psd_layer *layer)
 
 const struct psd_layer_kind psd_layer_tile = {
     .type = "Tile",
+    .about = "the bottom several times along an axis",
+    .reads = "tile_param",
     .bottoms = 1,
     .most_bottoms = 1,
     .tops = 1,

@@ -1,4 +1,4 @@
-/* window.c - one part of a window: how it is given, and what that means for height and width. */
+/* window.c - a window: how its parts are given, and where it has place. */
 #include "engine/layers/window.h"
 #include "proto/field.h"
 
@@ -94,19 +94,68 @@ static uint32_t value_at(const struct given *g, size_t axis)
 }
 
 psd_status psd_window_read(const struct psd_layer *layer, const ProtobufCMessage *message,
-                           enum psd_window_part part, size_t spatial, size_t out[2])
+                           enum psd_window_part part, size_t spatial, size_t *out)
 {
     struct given given = find(layer, message, part);
     uint32_t least = parts[part].least;
 
     PSD_TRY(check(&given, spatial));
-    out[0] = out[1] = least;
     for (size_t axis = 0; axis < spatial; axis++) {
         uint32_t value = value_at(&given, axis);
         if (value < least)
             return psd_layer_fail(layer, message, place_of(&given), "%s is %u; %u is the least",
                                   parts[part].name, value, least);
-        out[2 - spatial + axis] = value;
+        out[axis] = value;
+    }
+    return PSD_OK;
+}
+
+psd_status psd_window_read_all(const struct psd_layer *layer, const ProtobufCMessage *message,
+                               size_t spatial, struct psd_columns_spec *window)
+{
+    window->axes = spatial;
+    PSD_TRY(psd_window_read(layer, message, PSD_WINDOW_KERNEL, spatial, window->kernel));
+    PSD_TRY(psd_window_read(layer, message, PSD_WINDOW_STRIDE, spatial, window->stride));
+    PSD_TRY(psd_window_read(layer, message, PSD_WINDOW_PAD, spatial, window->pad));
+    return psd_window_read(layer, message, PSD_WINDOW_DILATION, spatial, window->dilation);
+}
+
+/* --- over a bottom ---------------------------------------------------------------------------- */
+
+/* Places along one axis; 0: it does not fit. */
+static size_t places(const struct psd_columns_spec *w, size_t i)
+{
+    size_t extent = w->dilation[i] * (w->kernel[i] - 1) + 1, padded = w->size[i] + 2 * w->pad[i];
+
+    return padded < extent ? 0 : (padded - extent) / w->stride[i] + 1;
+}
+
+/* "3 x 3 x 1" */
+static const char *kernel_text(const struct psd_columns_spec *w, char *out, size_t room)
+{
+    int used = 0;
+
+    for (size_t i = 0; i < w->axes && (size_t)used < room; i++)
+        used += snprintf(out + used, room - (size_t)used, "%s%zu", i ? " x " : "", w->kernel[i]);
+    return out;
+}
+
+psd_status psd_window_slide(const struct psd_layer *layer, size_t bottom, size_t axis,
+                            struct psd_columns_spec *window)
+{
+    const struct psd_shape *shape = &layer->bottom[bottom]->shape;
+    char kernel[200], text[300];
+
+    window->batch = psd_shape_count(shape, 0, axis);
+    window->channels = shape->dim[axis];
+    for (size_t i = 0; i < window->axes; i++) {
+        window->size[i] = shape->dim[axis + 1 + i];
+        window->out[i] = places(window, i);
+        if (!window->out[i])
+            return psd_layer_fail(layer, NULL, 0,
+                                  "its kernel of %s does not fit into %s, with its padding",
+                                  kernel_text(window, kernel, sizeof kernel),
+                                  psd_layer_bottom_text(layer, bottom, text, sizeof text));
     }
     return PSD_OK;
 }
