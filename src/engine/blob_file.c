@@ -40,16 +40,22 @@ static void copy_values(const Caffe__BlobProto *from, struct psd_blob *to)
         memcpy(values, from->data, to->count * sizeof *values);
 }
 
+psd_status psd_blob_check_shape(const struct psd_blob *blob, const struct psd_shape *theirs)
+{
+    char a[200], b[200];
+
+    if (fits(&blob->shape, theirs))
+        return PSD_OK;
+    return psd_fail(PSD_ECONFIG, "the file has the shape %s, the net has %s",
+                    psd_shape_text(theirs, a, sizeof a), psd_shape_text(&blob->shape, b, sizeof b));
+}
+
 psd_status psd_blob_load(struct psd_blob *blob, const Caffe__BlobProto *from)
 {
     struct psd_shape theirs = shape_of(from);
     size_t count = from->n_double_data ? from->n_double_data : from->n_data;
-    char a[200], b[200];
 
-    if (!fits(&blob->shape, &theirs))
-        return psd_fail(PSD_ECONFIG, "the file has the shape %s, the net has %s",
-                        psd_shape_text(&theirs, a, sizeof a),
-                        psd_shape_text(&blob->shape, b, sizeof b));
+    PSD_TRY(psd_blob_check_shape(blob, &theirs));
     if (count != blob->count)
         return psd_fail(PSD_ECONFIG, "the file has %zu values instead of %zu", count, blob->count);
     copy_values(from, blob);

@@ -6,6 +6,9 @@
 #include "proto/caffe.pb-c.h"
 #include "proto/document.h"
 
+/* Whether a file's shape is the blob's; leading ones do not count. PSD_ECONFIG: it is another. */
+psd_status psd_blob_check_shape(const struct psd_blob *blob, const struct psd_shape *theirs);
+
 /* Gives the blob the values of the file's. PSD_ECONFIG: its shape or count is another. */
 psd_status psd_blob_load(struct psd_blob *blob, const Caffe__BlobProto *from);
 

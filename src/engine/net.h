@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "data/bad.h"
 #include "engine/layer.h"
+#include "engine/stand_in.h"
 
 /* Called on the net's thread while it computes; a failure ends the pass. NULL slots are skipped. */
 struct psd_net_hooks {
@@ -53,6 +54,11 @@ struct psd_net_position {
     size_t global_batch;
 };
 
+/* Of all parameters, for debug_info: sums of absolute values and of squares. */
+struct psd_net_norms {
+    double data_l1, data_l2, diff_l1, diff_l2;
+};
+
 struct psd_net_options {
     struct psd_document *document; /* borrowed; outlives the net, and is changed by it (splits) */
     Caffe__NetParameter *net;      /* in that document; NULL: its root */
@@ -68,7 +74,7 @@ struct psd_net_options {
 
     /* Another net of the same document, for other workers at the same time: parameters look at the
      * values of that net's, with gradients of their own. What the net is made of (document, net,
-     * phase, level, stages, share, seed) is that net's; it outlives us. */
+     * phase, level, stages, share, seed, plugins) is that net's; it outlives us. */
     const struct psd_net *twin_of;
 
     /* Whoever runs the net lends the gradients of its parameters (psd_blob_share_diff) before each
@@ -78,7 +84,16 @@ struct psd_net_options {
     struct psd_net_position position; /* of the first forward */
     size_t batch; /* samples of a pass; default: the twin's, or as the prototxt says */
     struct psd_net_hooks hooks;
-    struct psd_bad_limit max_bad; /* records that data layers may leave out */
+    struct psd_bad_limit max_bad;      /* records that data layers may leave out */
+    const struct psd_plugins *plugins; /* layers from outside; borrowed; NULL: none */
+    bool debug_info; /* logs how large everything is in each pass, also where the net says so */
+
+    /* What stands in for layers that read files; borrowed for the call; NULL: they read them. */
+    const struct psd_stand_in *stand_in;
+
+    /* Only layers and shapes are wanted: parameters are not filled, operations not planned, and the
+     * memory of blobs is never touched, so that it takes next to none. Such a net computes nothing. */
+    bool sketch;
 };
 
 struct psd_net {
@@ -91,21 +106,28 @@ struct psd_net {
     struct psd_log *log;
     struct psd_net_hooks hooks;
     struct psd_bad_limit max_bad;
-    struct psd_net_position position; /* of the next forward */
-    struct psd_net_position pass;     /* of the latest, and of its backward */
-    size_t batch;                     /* samples of a pass; 0: as the prototxt says */
-    float loss_scale; /* gradients are those of so many times the loss; 1 at first */
+    struct psd_net_position position;  /* of the next forward */
+    struct psd_net_position pass;      /* of the latest, and of its backward */
+    size_t batch;                      /* samples of a pass; 0: as the prototxt says */
+    const struct psd_plugins *plugins; /* borrowed */
+    bool debug_info;
+    struct psd_net_norms norms; /* of the latest backward, with debug_info */
+    float loss_scale;           /* gradients are those of so many times the loss; 1 at first */
+    bool sketch;                /* has layers and shapes alone */
+    bool reshaped; /* in this pass a layer has changed the shape of a top: those after it follow */
 
     size_t n_layers, n_blobs, n_params, n_outputs;
     struct psd_layer *layers;    /* owned */
     struct psd_blob *blobs;      /* owned */
     const char **blob_names;     /* owned array; names are the document's */
     bool *blob_needs_diff;       /* owned */
+    bool *diff_given;            /* owned; psd_net_give_diff */
     struct psd_param **params;   /* owned array; each owned unless the net shares another's */
     const struct psd_net *share; /* borrowed */
     const struct psd_net *twin;  /* borrowed; has the values of our parameters; NULL: we do */
     bool borrows_gradients;
-    size_t *outputs; /* owned; blobs that nobody reads, by name as Caffe has them */
+    size_t *outputs;       /* owned; blobs that nobody reads, by name as Caffe has them */
+    size_t *output_counts; /* owned; values of each that are looked at */
 };
 
 /* Builds a net. PSD_ECONFIG: the sentence has the place in the prototxt. */
@@ -116,13 +138,32 @@ void psd_net_destroy(struct psd_net *net);
 struct psd_layer *psd_net_layer(const struct psd_net *net, const char *name);
 struct psd_blob *psd_net_blob(const struct psd_net *net, const char *name);
 
+/* Where a layer in place has made a blob of its own, there are several of one name. They are then one
+ * to the user: forward begins with the first and ends with the last, backward the other way round. */
+enum psd_net_end { PSD_NET_FIRST, PSD_NET_LAST };
+
+/* The blob of that name, or the parameter called "layer[index]". PSD_ECONFIG: there is none; the
+ * sentence has the nearest. */
+psd_status psd_net_find(const struct psd_net *net, const char *name, enum psd_net_end end,
+                        struct psd_blob **out);
+
+/* The layer that fills the blob: its maker, not those that change it in place afterwards. NULL for a
+ * parameter. */
+const struct psd_layer *psd_net_maker(const struct psd_net *net, const struct psd_blob *blob);
+
 /* The loss weight of a blob; 0 for what is no loss. */
 float psd_net_loss_weight(const struct psd_net *net, size_t blob);
 
-/* Samples of a pass: the first axis of the first blob. */
+/* Samples of a pass: the first axis of the first blob that is not learned. */
 size_t psd_net_samples(const struct psd_net *net);
 
-/* How many floats the outputs have together; and the outputs of the latest pass, one after the other. */
+/* From now on only the first most[i] values of output i count, for nets that are looked at together with
+ * those of other batches. */
+void psd_net_limit_outputs(struct psd_net *net, const size_t *most);
+
+/* How many floats output i has, and all together, all samples counted; and the outputs of the latest pass,
+ * one after the other, with zeros in the place of samples that were left out. */
+size_t psd_net_output_size(const struct psd_net *net, size_t i);
 size_t psd_net_count_outputs(const struct psd_net *net);
 void psd_net_get_outputs(const struct psd_net *net, float *out);
 
@@ -158,15 +199,25 @@ psd_status psd_net_forward(struct psd_net *net, float *loss);
  * without it is added, as for a pass that continues a batch. */
 psd_status psd_net_backward(struct psd_net *net, bool clear);
 
+/* Says that whoever runs the net puts the gradient of this blob there before each backward, also where
+ * it has a loss weight. */
+void psd_net_give_diff(struct psd_net *net, const struct psd_blob *blob);
+
 /* Gives layers the weights of those of the same name. Layers that the net does not have are told to
  * the log ("Ignoring source layer x"), and a file that has weights for none. PSD_ECONFIG: shapes
  * differ. */
 psd_status psd_net_load(struct psd_net *net, const struct psd_document *weights);
 
-/* The same from a file, which is brought up to date first. */
+/* The same from a file, which is brought up to date first, or is one of HDF5 (net_hdf5.h). */
 psd_status psd_net_load_file(struct psd_net *net, const char *path);
 
 /* Adds the net with its weights (and gradients) to an empty document of a NetParameter. */
 psd_status psd_net_save(const struct psd_net *net, bool with_diffs, struct psd_document *document);
+
+/* The same, without gradients, as a binary file, which appears whole or not at all. */
+psd_status psd_net_save_file(const struct psd_net *net, const char *path);
+
+/* Bytes of all parameters: what a document of them needs. */
+uint64_t psd_net_weight_bytes(const struct psd_net *net);
 
 #endif

@@ -10,6 +10,7 @@
 #include "engine/net_needs.h"
 #include "engine/net_position.h"
 #include "engine/net_state.h"
+#include "engine/plugins.h"
 
 #include <string.h>
 
@@ -17,16 +18,20 @@
 
 static psd_status unknown_type(const struct psd_layer *layer)
 {
+    const struct psd_plugins *plugins = layer->net->plugins;
     const char *type = layer->param->type ? layer->param->type : "";
     struct psd_suggest suggest;
 
     if (strcmp(type, "Python") == 0)
         return psd_layer_fail(
             layer, &layer->param->base, 2,
-            "layers written in Python are not run here; write it in C as a plugin");
+            "layers written in Python are not run here; write it in C as a plugin, which "
+            "--plugin loads (poseidon/plugin.h)");
     psd_suggest_init(&suggest, type, strlen(type));
     for (size_t i = 0; psd_layers[i]; i++)
         psd_suggest_offer(&suggest, psd_layers[i]->type);
+    for (size_t i = 0; psd_plugins_at(plugins, i); i++)
+        psd_suggest_offer(&suggest, psd_plugins_at(plugins, i)->type);
     return psd_layer_fail(layer, &layer->param->base, 2, "unknown type \"%s\"%s", type,
                           psd_suggest_phrase(&suggest));
 }
@@ -63,6 +68,13 @@ static psd_status set_loss_weights(struct psd_layer *layer)
     return PSD_OK;
 }
 
+static const struct psd_layer_kind *find_kind(const struct psd_net *net, const char *type)
+{
+    const struct psd_layer_kind *kind = psd_layers_find(type);
+
+    return kind ? kind : psd_plugins_find(net->plugins, type);
+}
+
 /* What there is of a layer before its kind has a say. */
 static psd_status start_layer(struct psd_net *net, size_t index)
 {
@@ -72,7 +84,7 @@ static psd_status start_layer(struct psd_net *net, size_t index)
     layer->param = net->param->layer[index];
     layer->name = layer->param->name ? layer->param->name : "";
     layer->index = index;
-    layer->kind = psd_layers_find(layer->param->type ? layer->param->type : "");
+    layer->kind = find_kind(net, layer->param->type ? layer->param->type : "");
     if (!layer->kind)
         return unknown_type(layer);
     PSD_TRY(psd_net_check_counts(layer));
@@ -80,6 +92,7 @@ static psd_status start_layer(struct psd_net *net, size_t index)
     layer->n_top = layer->param->n_top;
     if (layer->kind->makes_tops && layer->n_top < layer->kind->tops)
         layer->n_top = layer->kind->tops;
+    layer->varies = layer->kind->varies || (index > 0 && net->layers[index - 1].varies);
     net->n_layers = index + 1; /* from here on destroy sees it */
     return take_memory(layer);
 }
@@ -97,7 +110,7 @@ static psd_status build_layer(struct psd_net_build *build, size_t index)
         return psd_layer_fail(layer, &layer->param->base, 6,
                               "param is given %zu times, but it has %zu parameters",
                               layer->param->n_param, layer->n_params);
-    return layer->kind->reshape(layer);
+    return psd_layer_run_reshape(layer);
 }
 
 /* --- the net ------------------------------------------------------------------------------------- */
@@ -114,10 +127,12 @@ static psd_status take_room(struct psd_net_build *build)
     net->blobs = psd_alloc_zero(blobs, sizeof *net->blobs);
     net->blob_names = psd_alloc_zero(blobs, sizeof *net->blob_names);
     net->blob_needs_diff = psd_alloc_zero(blobs, sizeof *net->blob_needs_diff);
+    net->diff_given = psd_alloc_zero(blobs, sizeof *net->diff_given);
     net->outputs = psd_alloc_zero(blobs, sizeof *net->outputs);
+    net->output_counts = psd_alloc_zero(blobs, sizeof *net->output_counts);
     build->read = psd_alloc_zero(blobs, sizeof *build->read);
-    return net->layers && net->blobs && net->blob_names && net->blob_needs_diff && net->outputs &&
-                   build->read
+    return net->layers && net->blobs && net->blob_names && net->blob_needs_diff &&
+                   net->diff_given && net->outputs && net->output_counts && build->read
                ? PSD_OK
                : PSD_ENOMEM;
 }
@@ -149,6 +164,7 @@ static psd_status build_net(struct psd_net_build *build)
     if (net->batch || net->position.global_batch)
         PSD_TRY(psd_net_check_dealt(net));
     find_outputs(build);
+    psd_net_measure_outputs(net);
     PSD_TRY(psd_net_find_needs(net));
     return psd_net_take_diffs(net);
 }
@@ -167,7 +183,9 @@ static struct psd_net *start_net(const struct psd_net_options *options)
     net->hooks = options->hooks;
     net->max_bad = options->max_bad;
     net->borrows_gradients = options->borrows_gradients;
+    net->sketch = options->sketch;
     net->loss_scale = 1;
+    net->debug_info = options->debug_info;
     return net;
 }
 
@@ -184,6 +202,8 @@ static void take_plan(struct psd_net *net, const struct psd_net_options *options
     net->seed = twin ? twin->seed : options->seed;
     net->share = twin ? twin->share : options->share;
     net->batch = options->batch ? options->batch : twin ? twin->batch : 0;
+    net->plugins = twin ? twin->plugins : options->plugins;
+    net->debug_info |= !twin && net->param->debug_info;
 }
 
 /* A twin finds the document as its elder has left it. */
@@ -198,6 +218,8 @@ static psd_status prepare(struct psd_net *net, const struct psd_net_options *opt
     while (options->stages && options->stages[state.n_stages])
         state.n_stages++;
     PSD_TRY(psd_net_filter(net->document, net->param, &state));
+    if (options->stand_in)
+        PSD_TRY(psd_stand_in_apply(options->stand_in, net->document, net->param));
     return psd_net_split(net->document, net->param);
 }
 
@@ -257,6 +279,8 @@ void psd_net_destroy(struct psd_net *net)
     psd_alloc_free(net->blobs);
     psd_alloc_free((void *)net->blob_names);
     psd_alloc_free(net->blob_needs_diff);
+    psd_alloc_free(net->diff_given);
     psd_alloc_free(net->outputs);
+    psd_alloc_free(net->output_counts);
     psd_alloc_free(net);
 }

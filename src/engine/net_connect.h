@@ -23,4 +23,7 @@ psd_status psd_net_check_counts(const struct psd_layer *layer);
  * somebody else makes, or one that cannot be in place. */
 psd_status psd_net_connect(struct psd_net_build *build, struct psd_layer *layer);
 
+/* Notes how many values each output has with all samples. */
+void psd_net_measure_outputs(struct psd_net *net);
+
 #endif

@@ -14,7 +14,9 @@ static bool learns(const struct psd_layer *layer)
 /* Whether bottom i may get a gradient at all. */
 static bool takes_gradient(const struct psd_layer *layer, size_t i)
 {
-    return !(layer->kind->unlearned >> (i < 31 ? i : 31) & 1);
+    bool last = layer->kind->last_unlearned && i + 1 == layer->n_bottom;
+
+    return !last && !(layer->kind->unlearned >> (i < 31 ? i : 31) & 1);
 }
 
 static psd_status look_forward(struct psd_net *net, struct psd_layer *layer)

@@ -99,11 +99,11 @@ psd_status psd_net_check_dealt(const struct psd_net *net)
         if (net->layers[i].kind->takes_batch)
             return PSD_OK;
     }
-    return psd_fail(
-        PSD_ECONFIG,
-        "%s: --global-batch needs a Data layer, which takes any number of samples; this "
-        "net has none",
-        net->document->path);
+    return psd_fail(PSD_ECONFIG,
+                    "%s: --global-batch needs a Data or HDF5Data layer, which takes any number of "
+                    "samples; this "
+                    "net has none",
+                    net->document->path);
 }
 
 psd_status psd_net_seek(struct psd_net *net, const struct psd_net_position *position)

@@ -65,7 +65,8 @@ static void positions_that_make_no_sense_are_refused(void)
          "a net's position has worker 1 of 5 at place 1; workers rise"},
         {{.of = 8, .global_batch = 64},
          PSD_ECONFIG,
-         "test.prototxt: --global-batch needs a Data layer, which takes any number of samples; "
+         "test.prototxt: --global-batch needs a Data or HDF5Data layer, which takes any number of "
+         "samples; "
          "this "
          "net has none"},
     };

@@ -226,7 +226,7 @@ static void mistakes_are_sentences_with_their_place(void)
         {"layer { name: 'c' type: 'Quux' }", "test.prototxt:1:19: layer c: unknown type \"Quux\""},
         {"layer { name: 'p' type: 'Python' }",
          "test.prototxt:1:19: layer p: layers written in Python are not run here; write it in C as "
-         "a plugin"},
+         "a plugin, which --plugin loads (poseidon/plugin.h)"},
         {X IP("ip", "x", "fc1") "layer { name: 'r' type: 'ReLU' bottom: 'f1c' top: 'y' }",
          "test.prototxt:3:32: layer r: reads \"f1c\", which no layer makes; did you mean "
          "\"fc1\"?"},

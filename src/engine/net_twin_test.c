@@ -254,6 +254,38 @@ static void a_net_that_borrows_has_no_gradients(void)
     }
 }
 
+static void check_no_gradients(const struct psd_net *net)
+{
+    for (size_t i = 0; i < net->n_params; i++)
+        CHECK(!net->params[i]->blob.diff);
+    for (size_t i = 0; net->share && i < net->n_blobs; i++)
+        CHECK(!net->blobs[i].diff);
+}
+
+/* Neither in what they share nor in what is their own; so test nets cost a team no memory for any. */
+static void nets_that_test_have_no_gradients(void)
+{
+    struct psd_net_options team = {.borrows_gradients = true};
+
+    for (size_t n = 0; n < NETS; n++) {
+        struct lab lab = lab_with(nets[n].text, &team), test = lab;
+        char more[4000];
+        snprintf(more, sizeof more, "%s%s", nets[n].text, FC("extra", "y", "extra", "2", ""));
+        test.document = net_of(more);
+        CHECK_OK(lab_build(
+            &test, &(struct psd_net_options){.phase = CAFFE__PHASE__TEST, .share = lab.net}));
+        struct lab twin = twin_of(&test);
+        CHECK(test.net->n_params == 2 && twin.net->n_params == 2);
+        check_no_gradients(lab.net);
+        check_no_gradients(test.net);
+        check_no_gradients(twin.net);
+        psd_net_destroy(twin.net);
+        psd_net_destroy(test.net);
+        psd_document_destroy(test.document);
+        lab_close(&lab);
+    }
+}
+
 static void what_nobody_lends_is_told(void)
 {
     struct lab lab = lab_with(SHARED, &(struct psd_net_options){.borrows_gradients = true});
@@ -464,6 +496,7 @@ int main(int argc, char **argv)
     RUN(a_net_that_tests_has_twins_too)
     RUN(twins_compute_at_the_same_time)
     RUN(a_net_that_borrows_has_no_gradients)
+    RUN(nets_that_test_have_no_gradients)
     RUN(what_nobody_lends_is_told)
     RUN(hooks_are_the_twins_own)
     RUN(what_is_carried_can_be_lent_for_a_pass)

@@ -1,6 +1,7 @@
 /* net_weights.c - weights from and to Caffe's files, by the names of layers. */
+#include "data/hdf5.h"
 #include "engine/blob_file.h"
-#include "engine/net.h"
+#include "engine/net_hdf5.h"
 #include "proto/field.h"
 #include "proto/upgrade.h"
 
@@ -47,6 +48,8 @@ psd_status psd_net_load_file(struct psd_net *net, const char *path)
 {
     struct psd_document *document = NULL;
 
+    if (psd_hdf5_is(path))
+        return psd_net_load_hdf5(net, path);
     PSD_TRY(psd_upgrade_read(path, &caffe__net_parameter__descriptor, net->log, &document));
     psd_status status = psd_net_load(net, document);
     psd_document_destroy(document);
@@ -86,4 +89,26 @@ psd_status psd_net_save(const struct psd_net *net, bool with_diffs, struct psd_d
                            (Caffe__LayerParameter *)added));
     }
     return PSD_OK;
+}
+
+uint64_t psd_net_weight_bytes(const struct psd_net *net)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < net->n_params; i++)
+        bytes += net->params[i]->blob.count * sizeof(float);
+    return bytes;
+}
+
+psd_status psd_net_save_file(const struct psd_net *net, const char *path)
+{
+    struct psd_document *document = NULL;
+
+    PSD_TRY(psd_document_create(&caffe__net_parameter__descriptor, path, psd_net_weight_bytes(net),
+                                &document));
+    psd_status status = psd_net_save(net, false, document);
+    if (status == PSD_OK)
+        status = psd_document_write(document, PSD_DOCUMENT_BINARY, NULL, path);
+    psd_document_destroy(document);
+    return status;
 }

@@ -2,16 +2,17 @@
  *
  *     .solverstate --> iteration, history --> the .caffemodel that it names --> weights
  *                  --> the .poseidonstate beside it, if there is one --> seed, places in the data
- */
+ *                      (restore_own.c)
+ *
+ * Caffe's two may be HDF5 files; which form a file has, its first bytes say. */
 #include "base/alloc.h"
 #include "base/path.h"
-#include "engine/carried_file.h"
+#include "data/hdf5.h"
 #include "engine/snapshot.h"
-#include "engine/state.pb-c.h"
+#include "engine/state_hdf5.h"
 #include "proto/upgrade.h"
 
 #include <string.h>
-#include <unistd.h>
 
 /* --- weights -------------------------------------------------------------------------------------- */
 
@@ -114,8 +115,11 @@ static psd_status load_caffe_state(struct psd_solver *solver, const char *path)
 {
     struct psd_document *document = NULL;
 
-    PSD_TRY(
-        psd_document_read(path, PSD_DOCUMENT_BINARY, &caffe__solver_state__descriptor, &document));
+    if (psd_hdf5_is(path))
+        PSD_TRY(psd_state_read_hdf5(path, &document));
+    else
+        PSD_TRY(psd_document_read(path, PSD_DOCUMENT_BINARY, &caffe__solver_state__descriptor,
+                                  &document));
     const Caffe__SolverState *state = (const Caffe__SolverState *)document->root;
     psd_status status = check_state(solver, state, path);
     if (status == PSD_OK)
@@ -128,111 +132,27 @@ static psd_status load_caffe_state(struct psd_solver *solver, const char *path)
     return status;
 }
 
-/* --- our own -------------------------------------------------------------------------------------- */
-
-/* The promise of equal bits is for equal threads and operations; where they differ, we say so. */
-static void compare_choices(const struct psd_solver *solver, const Psd__State *own,
-                            const char *path)
+/* How long the beginning of a path is without what its name ends in, a dot and letters. */
+static size_t stem_of(const char *path, size_t length)
 {
-    struct psd_log *log = solver->options.log;
-    unsigned threads = psd_ops_threads(solver->options.ops);
-    size_t n = 0;
-
-    if (own->has_threads && own->threads != threads)
-        psd_log_warning(log,
-                        "%s was computed with %u threads, and this run has %u: it equals one that "
-                        "was not stopped only within rounding; --threads %u makes it equal",
-                        path, own->threads, threads, own->threads);
-    for (size_t i = 0; i < solver->net->n_layers && n < own->n_choice; i++) {
-        char now[PSD_SNAPSHOT_CHOICE];
-        if (!solver->net->layers[i].n_ops)
-            continue;
-        psd_snapshot_choice(&solver->net->layers[i], now, sizeof now);
-        const char *then = own->choice[n++];
-        if (strcmp(now, then) == 0)
-            continue;
-        psd_log_warning(log,
-                        "%s: then \"%s\", now \"%s\": this run equals one that was not stopped "
-                        "only within rounding",
-                        path, then, now);
-        return;
+    for (size_t i = length; i-- > 0 && path[i] != '/';) {
+        if (path[i] == '.')
+            return i;
     }
-}
-
-static void reseed(struct psd_solver *solver, uint64_t seed)
-{
-    solver->seed = solver->net->seed = seed;
-    for (size_t i = 0; i < solver->n_tests; i++)
-        solver->tests[i]->seed = seed;
-}
-
-/* Passes are counted for all workers together where their number has changed. */
-static void take_position(struct psd_solver *solver, const Psd__State *own, const char *path)
-{
-    unsigned then = own->workers ? own->workers : 1;
-    unsigned now = solver->team.workers ? solver->team.workers : 1;
-
-    solver->passes = own->train_position * then / now;
-    if (then != now)
-        psd_log_warning(solver->options.log,
-                        "%s was computed by %u logical workers, and this run has %u: it goes on, "
-                        "but not as one that was not stopped; --logical-workers %u makes it equal",
-                        path, then, now, then);
-    for (size_t i = 0; i < solver->n_tests && i < own->n_test_position; i++)
-        solver->test_from[i] = own->test_position[i];
-}
-
-/* What a gradient is made of belongs to a job for its life. */
-static void take_forms(struct psd_solver *solver, const Psd__State *own)
-{
-    solver->forms_known = own->has_workers && own->workers == solver->team.workers;
-    for (size_t i = 0; i < solver->net->n_params; i++) {
-        struct psd_param *param = solver->net->params[i];
-        param->goes_as_factors = false;
-        for (size_t k = 0; k < own->n_factored; k++)
-            param->goes_as_factors |= strcmp(param->name, own->factored[k]) == 0;
-    }
-}
-
-static psd_status take_own_state(struct psd_solver *solver, const Psd__State *own, const char *path)
-{
-    if (own->iteration != solver->iteration)
-        return psd_fail(PSD_ECONFIG,
-                        "%s is of iteration %lld, the .solverstate beside it of iteration %lld; "
-                        "remove it to go on without",
-                        path, (long long)own->iteration, (long long)solver->iteration);
-    compare_choices(solver, own, path);
-    PSD_TRY(psd_solver_make_carried(solver));
-    PSD_TRY(psd_carried_load(solver->net, solver->carried, solver->team.workers, own, path));
-    if (own->has_seed)
-        reseed(solver, own->seed);
-    take_forms(solver, own);
-    take_position(solver, own, path);
-    return PSD_OK;
-}
-
-static psd_status load_own_state(struct psd_solver *solver, const char *path)
-{
-    struct psd_document *document = NULL;
-
-    if (access(path, F_OK) != 0)
-        return PSD_OK;
-    PSD_TRY(psd_document_read(path, PSD_DOCUMENT_BINARY, &psd__state__descriptor, &document));
-    psd_status status = take_own_state(solver, (const Psd__State *)document->root, path);
-    psd_document_destroy(document);
-    return status;
+    return length;
 }
 
 psd_status psd_solver_restore(struct psd_solver *solver, const char *path)
 {
-    const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
-    size_t stem = dot && (!slash || dot > slash) ? (size_t)(dot - path) : strlen(path);
+    size_t stem = stem_of(path, strlen(path));
 
+    if (strcmp(path + stem, ".h5") == 0)
+        stem = stem_of(path, stem);
     PSD_TRY(load_caffe_state(solver, path));
     /* After a run of Caffe's own the position follows from the iteration. */
     solver->passes = (uint64_t)solver->iteration * (uint64_t)solver->param->iter_size;
     char *own = psd_alloc_text("%.*s.poseidonstate", (int)stem, path);
-    psd_status status = own ? load_own_state(solver, own) : PSD_ENOMEM;
+    psd_status status = own ? psd_solver_restore_own(solver, own) : PSD_ENOMEM;
     psd_alloc_free(own);
     return status;
 }

@@ -4,6 +4,7 @@
  *     <prefix>_iter_N.poseidonstate    positions, seed, choices: ours (state.proto)
  *     <prefix>_iter_N.solverstate      iteration and history, as Caffe's
  *
+ * With snapshot_format: HDF5 Caffe's two are HDF5 files and end in .h5 (net_hdf5.h, state_hdf5.h).
  * All are written under temporary names before the first gets its own (spool.h), so a disk that is full
  * spoils nothing that was there. The solverstate comes last: where it is, the others are. */
 #include "engine/snapshot.h"
@@ -11,9 +12,11 @@
 #include "base/file.h"
 #include "engine/blob_file.h"
 #include "engine/carried_file.h"
+#include "engine/net_hdf5.h"
 #include "engine/show.h"
 #include "engine/spool.h"
 #include "engine/state.pb-c.h"
+#include "engine/state_hdf5.h"
 #include "proto/field.h"
 
 #include <stdio.h>
@@ -25,14 +28,9 @@ static char *file_name(const struct psd_solver *solver, const char *ending)
     return psd_alloc_text("%s_iter_%lld.%s", solver->prefix, (long long)solver->iteration, ending);
 }
 
-/* Bytes of all parameters: what a document of them needs. */
-static uint64_t weight_bytes(const struct psd_net *net)
+static bool is_hdf5(const struct psd_solver *solver)
 {
-    uint64_t bytes = 0;
-
-    for (size_t i = 0; i < net->n_params; i++)
-        bytes += net->params[i]->blob.count * sizeof(float);
-    return bytes;
+    return solver->param->snapshot_format == CAFFE__SOLVER_PARAMETER__SNAPSHOT_FORMAT__HDF5;
 }
 
 /* --- what each has in it -------------------------------------------------------------------------- */
@@ -64,6 +62,20 @@ static psd_status fill_caffe_state(const struct psd_solver *solver, struct psd_d
                               (Caffe__BlobProto *)blob));
     }
     return PSD_OK;
+}
+
+static psd_status plan_model(const struct psd_solver *solver, struct psd_hdf5_plan *plan)
+{
+    return psd_net_plan_hdf5(solver->net, solver->param->snapshot_diff, plan);
+}
+
+static psd_status plan_caffe_state(const struct psd_solver *solver, struct psd_hdf5_plan *plan)
+{
+    char *model = file_name(solver, "caffemodel.h5");
+    psd_status status = model ? psd_state_plan_hdf5(solver, model, plan) : PSD_ENOMEM;
+
+    psd_alloc_free(model);
+    return status;
 }
 
 void psd_snapshot_choice(const struct psd_layer *layer, char *out, size_t room)
@@ -107,6 +119,8 @@ static psd_status fill_own_state(const struct psd_solver *solver, struct psd_doc
     state->workers = solver->team.workers;
     state->has_global_batch = solver->net->position.global_batch != 0;
     state->global_batch = solver->net->position.global_batch;
+    state->has_samples = 1;
+    state->samples = psd_solver_pass(solver);
     for (size_t i = 0; i < solver->net->n_params; i++) {
         if (solver->net->params[i]->goes_as_factors)
             PSD_TRY(put_text(document, "factored", solver->net->params[i]->name));
@@ -122,31 +136,36 @@ static psd_status fill_own_state(const struct psd_solver *solver, struct psd_doc
 
 /* --- the set ------------------------------------------------------------------------------------ */
 
-/* The files of a snapshot, in the order in which they appear. */
-static const struct part {
+/* The files of a snapshot, in the order in which they appear: messages, or HDF5 where there is a plan. */
+struct part {
     const char *ending, *said; /* said, if not NULL, stands before the name in the log */
     const ProtobufCMessageDescriptor *type;
     psd_status (*fill)(const struct psd_solver *solver, struct psd_document *document);
-} parts[] = {
-    {"caffemodel", "Snapshotting to binary proto file", &caffe__net_parameter__descriptor,
-     fill_model},
-    {"poseidonstate", NULL, &psd__state__descriptor, fill_own_state},
-    {"solverstate", "Snapshotting solver state to binary proto file",
-     &caffe__solver_state__descriptor, fill_caffe_state},
+    psd_status (*plan)(const struct psd_solver *solver, struct psd_hdf5_plan *plan);
 };
-enum { PARTS = sizeof parts / sizeof *parts };
 
-static psd_status take_part(const struct psd_solver *solver, const struct part *part,
-                            struct psd_spool *spool)
+enum { PARTS = 3 };
+static const struct part binary_parts[PARTS] = {
+    {"caffemodel", "Snapshotting to binary proto file", &caffe__net_parameter__descriptor,
+     fill_model, NULL},
+    {"poseidonstate", NULL, &psd__state__descriptor, fill_own_state, NULL},
+    {"solverstate", "Snapshotting solver state to binary proto file",
+     &caffe__solver_state__descriptor, fill_caffe_state, NULL},
+};
+static const struct part hdf5_parts[PARTS] = {
+    {"caffemodel.h5", "Snapshotting to HDF5 file", NULL, NULL, plan_model},
+    {"poseidonstate", NULL, &psd__state__descriptor, fill_own_state, NULL},
+    {"solverstate.h5", "Snapshotting solver state to HDF5 file", NULL, NULL, plan_caffe_state},
+};
+
+/* Packs a part; `path` becomes the spool's, also on failure. */
+static psd_status take_message(const struct psd_solver *solver, const struct part *part, char *path,
+                               struct psd_spool *spool)
 {
     struct psd_document *document = NULL;
-    char *path = file_name(solver, part->ending);
+    psd_status status =
+        psd_document_create(part->type, path, psd_net_weight_bytes(solver->net), &document);
 
-    if (!path)
-        return PSD_ENOMEM;
-    if (part->said)
-        psd_log_info(solver->options.log, "%s %s", part->said, path);
-    psd_status status = psd_document_create(part->type, path, weight_bytes(solver->net), &document);
     if (status == PSD_OK)
         status = part->fill(solver, document);
     if (status == PSD_OK)
@@ -157,9 +176,53 @@ static psd_status take_part(const struct psd_solver *solver, const struct part *
     return status;
 }
 
+/* The bytes of a planned file; the caller owns *out. */
+static psd_status make_bytes(struct psd_hdf5_plan *plan, unsigned char **out, uint64_t *size)
+{
+    PSD_TRY(psd_hdf5_plan_lay_out(plan, size));
+    *out = psd_alloc((size_t)*size);
+    if (!*out)
+        return PSD_ENOMEM;
+    psd_hdf5_plan_write(plan, *out);
+    return PSD_OK;
+}
+
+static psd_status take_hdf5(const struct psd_solver *solver, const struct part *part, char *path,
+                            struct psd_spool *spool)
+{
+    struct psd_hdf5_plan *plan = NULL;
+    unsigned char *bytes = NULL;
+    uint64_t size = 0;
+    psd_status status = psd_hdf5_plan_create(&plan);
+
+    if (status == PSD_OK)
+        status = part->plan(solver, plan);
+    if (status == PSD_OK)
+        status = make_bytes(plan, &bytes, &size);
+    if (status == PSD_OK)
+        status = psd_spool_add_bytes(spool, path, bytes, (size_t)size);
+    else
+        psd_alloc_free(path);
+    psd_hdf5_plan_destroy(plan);
+    return status;
+}
+
+static psd_status take_part(const struct psd_solver *solver, const struct part *part,
+                            struct psd_spool *spool)
+{
+    char *path = file_name(solver, part->ending);
+
+    if (!path)
+        return PSD_ENOMEM;
+    if (part->said)
+        psd_log_info(solver->options.log, "%s %s", part->said, path);
+    return (part->plan ? take_hdf5 : take_message)(solver, part, path, spool);
+}
+
 /* Packs the state as it is now, and starts to write it. */
 static psd_status start_set(struct psd_solver *solver)
 {
+    const struct part *parts = is_hdf5(solver) ? hdf5_parts : binary_parts;
     struct psd_spool *spool = NULL;
 
     PSD_TRY(psd_spool_create(&spool));
@@ -175,59 +238,68 @@ static psd_status start_set(struct psd_solver *solver)
     return status;
 }
 
-/* Everybody hears whether it could be written, and takes the same way from here. */
-static psd_status share_outcome(struct psd_solver *solver, psd_status *status)
+/* Memory for what others give, before they are asked for it. */
+static psd_status make_room(struct psd_solver *solver)
 {
-    char why[500];
-
-    snprintf(why, sizeof why, "%s", *status == PSD_OK ? "" : psd_error());
-    for (size_t i = 0; i < solver->team.hosted; i++)
-        solver->shown[i] = *status == PSD_OK ? 0 : 1;
-    PSD_TRY(psd_solver_mean(solver, 1));
-    if (*status != PSD_OK)
-        psd_fail(*status, "%s", why);
-    else if (solver->shown[0] != 0)
-        *status = psd_fail(PSD_ECONFIG, "the process that writes it could not");
-    return PSD_OK;
+    PSD_TRY(psd_solver_make_history(solver));
+    return psd_solver_make_carried(solver);
 }
 
-psd_status psd_solver_begin_snapshot(struct psd_solver *solver)
+/* `step` is for the process that writes; all hear how it ended. */
+static psd_status try_together(struct psd_solver *solver, psd_status (*step)(struct psd_solver *),
+                               psd_status *outcome)
+{
+    *outcome = solver->team.writes ? step(solver) : PSD_OK;
+    return psd_snapshot_share(solver, solver->iteration, outcome);
+}
+
+static psd_status pack_together(struct psd_solver *solver, psd_status *outcome)
+{
+    PSD_TRY(try_together(solver, make_room, outcome));
+    if (*outcome != PSD_OK)
+        return PSD_OK;
+    PSD_TRY(solver->team.gather(solver->team.context));
+    return try_together(solver, start_set, outcome);
+}
+
+psd_status psd_solver_begin_snapshot(struct psd_solver *solver, psd_status *outcome)
 {
     if (!solver->started)
         PSD_TRY(psd_solver_start(solver));
     PSD_TRY(solver->team.settle(solver->team.context));
-    PSD_TRY(solver->team.gather(solver->team.context));
-    psd_status status = solver->team.writes ? start_set(solver) : PSD_OK;
+    psd_status status = pack_together(solver, outcome);
     if (solver->options.team)
         psd_solver_drop_history(solver);
-    PSD_TRY(share_outcome(solver, &status));
-    solver->saved = status == PSD_OK ? solver->iteration : -1;
+    solver->saved = status == PSD_OK && *outcome == PSD_OK ? solver->iteration : -1;
     return status;
 }
 
-psd_status psd_solver_end_snapshot(struct psd_solver *solver)
+psd_status psd_solver_end_snapshot(struct psd_solver *solver, psd_status *outcome)
 {
-    psd_status status = psd_spool_end(solver->spool);
-
+    *outcome = psd_spool_end(solver->spool);
     solver->spool = NULL;
-    PSD_TRY(share_outcome(solver, &status));
-    if (status != PSD_OK)
+    PSD_TRY(psd_snapshot_share(solver, solver->saved, outcome));
+    if (*outcome != PSD_OK)
         solver->saved = -1;
-    return status;
+    return PSD_OK;
 }
 
 psd_status psd_solver_snapshot(struct psd_solver *solver)
 {
+    psd_status outcome;
+
     PSD_TRY(psd_solver_finish_snapshot(solver));
-    PSD_TRY(psd_solver_begin_snapshot(solver));
-    return psd_solver_end_snapshot(solver);
+    PSD_TRY(psd_solver_begin_snapshot(solver, &outcome));
+    if (outcome == PSD_OK)
+        PSD_TRY(psd_solver_end_snapshot(solver, &outcome));
+    return outcome;
 }
 
 psd_status psd_solver_probe(const struct psd_solver *solver)
 {
     const Caffe__SolverParameter *p = solver->param;
     struct psd_file_writer *writer = NULL;
-    char *path = file_name(solver, "caffemodel");
+    char *path = file_name(solver, is_hdf5(solver) ? "caffemodel.h5" : "caffemodel");
     psd_status status = path ? PSD_OK : PSD_ENOMEM;
 
     if (status == PSD_OK && (p->snapshot || p->snapshot_after_train))

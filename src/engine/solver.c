@@ -20,29 +20,33 @@ psd_status psd_solver_ask(struct psd_solver *solver, enum psd_solver_action *act
     return solver->team.agree ? solver->team.agree(solver->team.context, action) : PSD_OK;
 }
 
-/* A full disk must not cost the training: the old snapshot is whole, and the next may work. */
-static psd_status forgive(struct psd_solver *solver, int64_t iteration, psd_status status)
+/* A full disk, or memory, must not cost the training: the old snapshot is whole, and the next may work. One
+ * process says so for all. */
+static void forgive(const struct psd_solver *solver, psd_status outcome)
 {
-    if (status != PSD_ECONFIG)
-        return status;
-    psd_log_warning(solver->options.log, "no snapshot at iteration %lld: %s", (long long)iteration,
-                    psd_error());
-    return PSD_OK;
+    if (outcome != PSD_OK && solver->team.writes)
+        psd_log_warning(solver->options.log, "%s", psd_error());
 }
 
 psd_status psd_solver_finish_snapshot(struct psd_solver *solver)
 {
-    int64_t iteration = solver->saved;
+    psd_status outcome;
 
     if (!solver->started)
         return PSD_OK;
-    return forgive(solver, iteration, psd_solver_end_snapshot(solver));
+    PSD_TRY(psd_solver_end_snapshot(solver, &outcome));
+    forgive(solver, outcome);
+    return PSD_OK;
 }
 
 psd_status psd_solver_try_snapshot(struct psd_solver *solver)
 {
+    psd_status outcome;
+
     PSD_TRY(psd_solver_finish_snapshot(solver));
-    return forgive(solver, solver->iteration, psd_solver_begin_snapshot(solver));
+    PSD_TRY(psd_solver_begin_snapshot(solver, &outcome));
+    forgive(solver, outcome);
+    return PSD_OK;
 }
 
 /* --- an iteration --------------------------------------------------------------------------------- */
@@ -122,13 +126,17 @@ static psd_status show_iteration(struct psd_solver *solver, float rate)
     return PSD_OK;
 }
 
-size_t psd_solver_samples(const struct psd_solver *solver)
+size_t psd_solver_pass(const struct psd_solver *solver)
 {
     const struct psd_net *net = solver->net;
-    size_t pass = net->position.global_batch ? net->position.global_batch
-                                             : psd_net_samples(net) * solver->team.workers;
 
-    return pass * (size_t)solver->param->iter_size;
+    return net->position.global_batch ? net->position.global_batch
+                                      : psd_net_samples(net) * solver->team.workers;
+}
+
+size_t psd_solver_samples(const struct psd_solver *solver)
+{
+    return psd_solver_pass(solver) * (size_t)solver->param->iter_size;
 }
 
 static void report(const struct psd_solver *solver)

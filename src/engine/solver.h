@@ -13,6 +13,8 @@
 #include "engine/team.h"
 #include "math/rules.h"
 
+#include <time.h>
+
 /* What is shown of the training net, or of a test: means over all workers or batches. */
 struct psd_solver_row {
     const struct psd_net *net;
@@ -29,12 +31,22 @@ struct psd_solver_options {
     struct psd_ops *ops;          /* borrowed; outlives the solver */
     struct psd_log *log;          /* borrowed; NULL: silent */
     struct psd_bad_limit max_bad; /* records that data layers may leave out */
+    const struct psd_plugins *plugins; /* layers from outside; borrowed; NULL: none */
     int level;
     const char *const *stages; /* of the training net; ends with NULL; borrowed for the call */
 
     const struct psd_team *team; /* who computes; copied; NULL: this solver alone */
     size_t batch;                /* samples of a training pass; 0: as the prototxt says */
-    uint64_t seed;               /* where the solver file has none; 0: drawn */
+
+    /* Whose samples the training net is made for; the team may move it at the start, and what it
+     * borrows is borrowed until then. */
+    struct psd_net_position position;
+    uint64_t seed; /* where the solver file has none; 0: drawn */
+
+    /* Of all nets: what stands in for layers that read files, NULL: they read them; and whether there
+     * are to be shapes alone, see psd_net_options. Borrowed for the call. */
+    const struct psd_stand_in *stand_in;
+    bool sketch;
 
     /* Asked after each iteration and each test batch; NULL: always go on. */
     enum psd_solver_action (*action)(void *context);
@@ -91,7 +103,8 @@ void psd_solver_destroy(struct psd_solver *solver);
 /* Once, after restore or load: values and state go to where they are trained. */
 psd_status psd_solver_start(struct psd_solver *solver);
 
-/* Samples of all workers in an iteration. */
+/* Samples of all workers in a pass of each, and in an iteration. */
+size_t psd_solver_pass(const struct psd_solver *solver);
 size_t psd_solver_samples(const struct psd_solver *solver);
 
 /* Make `history` and `carried`, all zero, if there is none; and drop the history. For teams. */
@@ -112,13 +125,16 @@ psd_status psd_solver_step(struct psd_solver *solver, int64_t iterations);
 psd_status psd_solver_test(struct psd_solver *solver);
 
 /* Writes <prefix>_iter_N.caffemodel, .poseidonstate and .solverstate, all of them or none, each whole
- * or not at all, the solverstate last. */
+ * or not at all, the solverstate last. With snapshot_format: HDF5 Caffe's two end in .h5. */
 psd_status psd_solver_snapshot(struct psd_solver *solver);
 
-/* What the names of the snapshots of a solver file begin with, and the .solverstate of the newest one;
- * NULL: there is none. The caller owns *out. */
+/* What the names of the snapshots of a solver file begin with. The caller owns *out. */
 psd_status psd_solver_prefix(const struct psd_document *document, char **out);
-psd_status psd_solver_newest(const struct psd_document *document, char **out);
+
+/* The .solverstate of the snapshot that was written last, and not before `since` (NULL: whenever); *out is
+ * NULL where there is none. The caller owns it. */
+psd_status psd_solver_newest(const struct psd_document *document, const struct timespec *since,
+                             char **out);
 
 /* Goes on from a .solverstate of ours or of Caffe's. */
 psd_status psd_solver_restore(struct psd_solver *solver, const char *path);

@@ -110,10 +110,16 @@ static psd_status build_net(struct psd_solver *solver, struct psd_document *docu
         .seed = solver->seed,
         .log = solver->options.log,
         .max_bad = solver->options.max_bad,
+        .plugins = solver->options.plugins,
+        .debug_info = solver->param->debug_info,
         .share = trains ? NULL : solver->net,
         .borrows_gradients = trains && solver->options.team,
         .batch = trains ? solver->options.batch : 0,
+        .stand_in = solver->options.stand_in,
+        .sketch = solver->options.sketch,
     };
+    if (trains)
+        options.position = solver->options.position;
     return psd_net_create(&options, out);
 }
 
@@ -231,22 +237,6 @@ static psd_status build_show(struct psd_solver *solver)
     return solver->losses && solver->shown && solver->outputs ? PSD_OK : PSD_ENOMEM;
 }
 
-/* What Caffe's solvers may ask for and we cannot do yet is no reason not to train. */
-static void warn(const struct psd_solver *solver)
-{
-    const struct psd_document *document = solver->options.document;
-    const Caffe__SolverParameter *p = solver->param;
-
-    if (p->snapshot_format == CAFFE__SOLVER_PARAMETER__SNAPSHOT_FORMAT__HDF5)
-        psd_log_warning(solver->options.log,
-                        "%s asks for snapshots in HDF5, which are not there yet: they are written "
-                        "in the binary form",
-                        document->path);
-    if (p->debug_info)
-        psd_log_warning(solver->options.log, "%s asks for debug_info, which is not there yet",
-                        document->path);
-}
-
 static psd_status choose_rule(struct psd_solver *solver)
 {
     const Caffe__SolverParameter *p = solver->param;
@@ -320,7 +310,6 @@ psd_status psd_solver_prefix(const struct psd_document *document, char **out)
 static psd_status build(struct psd_solver *solver)
 {
     PSD_TRY(check(solver));
-    warn(solver);
     PSD_TRY(psd_solver_prefix(solver->options.document, &solver->prefix));
     choose_seed(solver);
     PSD_TRY(build_nets(solver));

@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { MOST = 4 }; /* files of a set */
 
@@ -14,12 +13,13 @@ struct part {
     char *path; /* owned */
     char *data; /* owned; packed */
     size_t size, room;
-    struct psd_file_writer *writer; /* owned; NULL before it is opened, and once it has its name */
 };
 
 struct psd_spool {
     struct part parts[MOST];
     size_t count;
+    struct psd_file_writer *writers[MOST]; /* owned; of the first n_writers parts */
+    size_t n_writers;
     bool runs;
     pthread_t thread;
     psd_status status;  /* the thread's, until it is joined */
@@ -61,41 +61,44 @@ psd_status psd_spool_add(struct psd_spool *spool, char *path, const ProtobufCMes
     return psd_wire_write(message, &sink);
 }
 
-/* --- on the thread ------------------------------------------------------------------------------ */
-
-/* Gives a file its name. One that could not be written says why here. */
-static psd_status commit(struct part *part)
+psd_status psd_spool_add_bytes(struct psd_spool *spool, char *path, void *data, size_t size)
 {
-    struct psd_file_writer *writer = part->writer;
+    struct part *part = &spool->parts[spool->count];
 
-    part->writer = NULL;
-    return psd_file_commit(writer);
+    if (!path || !data || spool->count == MOST) {
+        psd_alloc_free(path);
+        psd_alloc_free(data);
+        return PSD_ENOMEM;
+    }
+    spool->count++;
+    *part = (struct part){.path = path, .data = data, .size = size, .room = size};
+    return PSD_OK;
 }
+
+/* --- on the thread ------------------------------------------------------------------------------ */
 
 static psd_status write_parts(struct psd_spool *spool)
 {
     for (size_t i = 0; i < spool->count; i++) {
         struct part *part = &spool->parts[i];
-        PSD_TRY(psd_file_create(part->path, &part->writer));
-        if (!psd_file_write(part->writer, part->data, part->size))
-            return commit(part);
+        PSD_TRY(psd_file_create(part->path, &spool->writers[i]));
+        bool written = psd_file_write(spool->writers[i], part->data, part->size);
+        spool->n_writers++;
         psd_alloc_free(part->data);
         part->data = NULL;
+        if (!written)
+            break; /* committing says why */
     }
     return PSD_OK;
 }
 
-/* When one cannot have its name, those that have theirs go again: a set is whole, or it is not. */
+/* A set is whole, or the one that it was to replace is. */
 static psd_status name_parts(struct psd_spool *spool)
 {
-    for (size_t i = 0; i < spool->count; i++) {
-        psd_status status = commit(&spool->parts[i]);
-        for (size_t k = 0; status != PSD_OK && k < i; k++)
-            unlink(spool->parts[k].path);
-        if (status != PSD_OK)
-            return status;
-    }
-    return PSD_OK;
+    size_t count = spool->n_writers;
+
+    spool->n_writers = 0;
+    return psd_file_commit_all(spool->writers, count);
 }
 
 static void run(void *arg)
@@ -127,8 +130,9 @@ psd_status psd_spool_end(struct psd_spool *spool)
         if (spool->status != PSD_OK)
             status = psd_fail(spool->status, "%s", spool->sentence);
     }
+    for (size_t i = 0; i < spool->n_writers; i++)
+        psd_file_abandon(spool->writers[i]);
     for (size_t i = 0; i < spool->count; i++) {
-        psd_file_abandon(spool->parts[i].writer);
         psd_alloc_free(spool->parts[i].data);
         psd_alloc_free(spool->parts[i].path);
     }

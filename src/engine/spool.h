@@ -16,11 +16,14 @@ psd_status psd_spool_create(struct psd_spool **out);
 /* Packs a document for the file `path`; `path` becomes the spool's, also on failure. */
 psd_status psd_spool_add(struct psd_spool *spool, char *path, const ProtobufCMessage *message);
 
+/* The same for bytes that are packed already; `path` and `data` become the spool's, also on failure. */
+psd_status psd_spool_add_bytes(struct psd_spool *spool, char *path, void *data, size_t size);
+
 /* Starts to write. */
 psd_status psd_spool_start(struct psd_spool *spool);
 
 /* Waits until all is written and frees the spool. PSD_ECONFIG: a file could not be written, and none
- * of the set is there. NULL is fine. */
+ * of the set is there; what had their names before has them still. NULL is fine. */
 psd_status psd_spool_end(struct psd_spool *spool);
 
 #endif

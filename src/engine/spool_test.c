@@ -5,6 +5,8 @@
 #include "engine/spool.h"
 
 #include <dirent.h>
+#include <signal.h>
+#include <sys/resource.h>
 
 static const char *const names[] = {"a.model", "b.state", "c.last"};
 enum { FILES = 3 };
@@ -101,6 +103,27 @@ static void a_directory_in_the_way_of_one_leaves_none(void)
     psd_document_destroy(document);
 }
 
+/* The next set is too large for the disk: the one before stays, whole. */
+static void a_full_disk_leaves_the_set_before(void)
+{
+    struct psd_document *small = net_of("name: 'old'"), *large = net_of("name: 'new'");
+    struct rlimit limit = {1000, 1000};
+    char name[2000];
+
+    memset(name, 'n', sizeof name);
+    name[sizeof name - 1] = '\0';
+    CHECK_OK(spool_set(small));
+    ((Caffe__NetParameter *)large->root)->name = name;
+    signal(SIGXFSZ, SIG_IGN);
+    CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+    CHECK_STATUS(PSD_ECONFIG, spool_set(large));
+    CHECK(strstr(psd_error(), "File too large") && count_files() == FILES);
+    for (size_t i = 0; i < FILES; i++)
+        check_file(i, small);
+    psd_document_destroy(large);
+    psd_document_destroy(small);
+}
+
 static void a_folder_that_is_not_there_is_named(void)
 {
     struct psd_document *document = net_of("name: 'lenet'");
@@ -146,6 +169,7 @@ int main(int argc, char **argv)
     RUN(a_set_is_written_whole)
     RUN(what_was_packed_may_change)
     RUN(a_directory_in_the_way_of_one_leaves_none)
+    RUN(a_full_disk_leaves_the_set_before)
     RUN(a_folder_that_is_not_there_is_named)
     RUN(no_spool_ends_well)
     RUN(a_set_survives_every_failed_allocation)

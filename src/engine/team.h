@@ -54,8 +54,8 @@ struct psd_team {
 
     psd_status (*test)(void *context, const struct psd_team_test *test);
 
-    /* Replaces the first of the rows `data` [hosted][count] by the mean over all workers. NULL, as the
-     * next: there is one. */
+    /* Replaces the first of the rows `data` [hosted][count] by the mean over all workers, each of which
+     * counts by its samples. NULL, as the next: there is one. */
     psd_status (*mean)(void *context, float *data, size_t count);
 
     /* What is done is what any process asks for; stopping comes before a snapshot. */
@@ -64,6 +64,9 @@ struct psd_team {
     /* Brings together on the process that writes what a snapshot needs beside the values: the history of
      * the rule, and what workers carry as their own. */
     psd_status (*gather)(void *context);
+
+    /* Gives `data` what it is on the process that writes. NULL: there is one. */
+    psd_status (*share)(void *context, void *data, size_t size);
 };
 
 #endif

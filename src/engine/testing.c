@@ -18,10 +18,10 @@ void psd_show_row(const struct psd_solver *solver, const struct psd_solver_row *
     size_t number = 0;
 
     for (size_t i = 0; i < net->n_outputs; i++) {
-        const struct psd_blob *blob = &net->blobs[net->outputs[i]];
+        size_t count = psd_net_output_size(net, i);
         double weight = (double)psd_net_loss_weight(net, net->outputs[i]);
         const char *name = net->blob_names[net->outputs[i]];
-        for (size_t k = 0; k < blob->count; k++, number++) {
+        for (size_t k = 0; k < count; k++, number++) {
             double value = (double)row->outputs[number];
             if (weight != 0)
                 psd_log_info(log, "    %s net output #%zu: %s = %g (* %g = %g loss)", which, number,
