@@ -14,7 +14,7 @@
 
 #include <pthread.h>
 
-enum { JOB_RANKS = 4, JOB_VALUES = 2000, JOB_LOG = 20000 };
+enum { JOB_RANKS = 4, JOB_VALUES = 2000, JOB_SHOWN = 200, JOB_LOG = 20000 };
 
 struct job;
 
@@ -29,14 +29,18 @@ struct member {
     float values[JOB_VALUES];
     size_t n_values;
     int64_t iteration, saved;
-    char log[JOB_LOG]; /* lines with "Test" in them */
+    float shown[JOB_SHOWN]; /* loss and outputs of each training row that was shown */
+    size_t n_shown;
+    char log[JOB_LOG]; /* lines with the job's word in them */
 };
 
 struct job {
-    const char *solver; /* text */
+    const char *solver;             /* text */
+    const char *solvers[JOB_RANKS]; /* those of ranks that have another */
     unsigned ranks;
     struct psd_ensemble_options options; /* rank and address are filled in */
     bool alone;                          /* no ensemble: the solver has no team */
+    const char *word;                    /* what logs are kept of; NULL: "Test" */
     void (*act)(struct member *member);
     enum psd_solver_action (*action)(void *member);
     char name[40];
@@ -48,11 +52,24 @@ static inline void member_log(void *context, const char *line, size_t length)
     struct member *member = context;
     size_t used = strlen(member->log);
 
-    if (!strstr(line, "Test"))
+    if (!strstr(line, member->job->word ? member->job->word : "Test"))
         return;
     CHECK(used + length < sizeof member->log);
     memcpy(member->log + used, line, length);
     member->log[used + length] = '\0';
+}
+
+static inline void member_show(void *context, const struct psd_solver_row *row)
+{
+    struct member *member = context;
+    size_t outputs = psd_net_count_outputs(row->net);
+
+    if (row->test >= 0)
+        return;
+    CHECK(member->n_shown + 1 + outputs <= JOB_SHOWN);
+    member->shown[member->n_shown++] = row->loss;
+    memcpy(member->shown + member->n_shown, row->outputs, outputs * sizeof *row->outputs);
+    member->n_shown += outputs;
 }
 
 /* Notes how a call of the act has ended. */
@@ -106,25 +123,27 @@ static inline void member_open_ensemble(struct member *member)
 static inline void *member_live(void *arg)
 {
     struct member *member = arg;
+    const char *own = member->job->solvers[member->rank];
     struct psd_team team;
     struct psd_log log;
 
     psd_log_init(&log, PSD_LOG_INFO, PSD_LOG_NO_RANK, member_log, member);
     CHECK(lab_open(&member->lab, NULL, 1));
-    member->lab.document = document_of(SOLVER, member->job->solver);
+    member->lab.document = document_of(SOLVER, own ? own : member->job->solver);
     struct psd_solver_options build = {
         .document = member->lab.document,
         .device = member->lab.device,
         .ops = member->lab.ops,
         .log = &log,
         .action = member->job->action,
+        .shown = member_show,
         .context = member,
     };
     if (!member->job->alone) {
         member_open_ensemble(member);
         team = psd_ensemble_team(member->ensemble);
         build.team = &team;
-        build.batch = psd_ensemble_batch(member->ensemble);
+        psd_ensemble_place(member->ensemble, &build);
     }
     CHECK_OK(psd_solver_create(&build, &member->solver));
     member->job->act(member);

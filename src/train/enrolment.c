@@ -23,7 +23,7 @@ static bool gives_factors(const struct psd_net *net, const struct psd_param *par
     const struct psd_layer *layer = &net->layers[param->layer];
     const struct psd_shape *shape = &param->blob.shape;
 
-    if (!layer->kind->gives_factors || param->index != 0 || param->uses != 1)
+    if (!layer->kind->gives_factors || layer->varies || param->index != 0 || param->uses != 1)
         return false;
     size_t outputs = layer->top[0]->shape.dim[layer->top[0]->shape.axes - 1];
     return shape->axes == 2 && layer->top[0]->count == outputs * psd_net_samples(net);

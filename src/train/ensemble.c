@@ -101,10 +101,13 @@ psd_status psd_ensemble_add_up(struct psd_ensemble *ensemble, float *data, size_
     return add_rows(ensemble, data, 1, count);
 }
 
+/* Where shares of a global batch differ, who has more samples counts for more. */
 static psd_status mean(void *context, float *data, size_t count)
 {
     struct psd_ensemble *ensemble = context;
 
+    for (size_t i = 0; i < ensemble->hosted * count; i++)
+        data[i] *= ensemble->workers[i / count].share;
     PSD_TRY(add_rows(ensemble, data, ensemble->hosted, count));
     for (size_t i = 0; i < count; i++)
         data[i] /= (float)ensemble->of;
@@ -239,6 +242,13 @@ static psd_status gather(void *context)
     return tell(context, status);
 }
 
+static psd_status share(void *context, void *data, size_t size)
+{
+    const struct psd_ensemble *ensemble = context;
+
+    return psd_comm_broadcast(ensemble->comm, data, size);
+}
+
 /* --- the ensemble ------------------------------------------------------------------------------- */
 
 /* Each rank has the workers that follow those of the one before. */
@@ -320,14 +330,21 @@ struct psd_team psd_ensemble_team(struct psd_ensemble *ensemble)
         .mean = mean,
         .agree = agree,
         .gather = gather,
+        .share = share,
     };
 }
 
-size_t psd_ensemble_batch(const struct psd_ensemble *ensemble)
+void psd_ensemble_place(const struct psd_ensemble *ensemble, struct psd_solver_options *solver)
 {
     size_t global = ensemble->options.global_batch;
 
-    return global ? psd_share_size(global, ensemble->of, ensemble->numbers[0]) : 0;
+    solver->batch = global ? psd_share_size(global, ensemble->of, ensemble->numbers[0]) : 0;
+    solver->position = (struct psd_net_position){
+        .workers = ensemble->numbers,
+        .n_workers = 1,
+        .of = ensemble->of,
+        .global_batch = global,
+    };
 }
 
 const char *psd_ensemble_plan(const struct psd_ensemble *ensemble)

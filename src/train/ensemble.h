@@ -49,9 +49,10 @@ psd_status psd_ensemble_create(const struct psd_ensemble_options *options,
 /* Leaves the job. Before the solver is destroyed. NULL is fine. */
 void psd_ensemble_destroy(struct psd_ensemble *ensemble);
 
-/* The team for psd_solver_options; and the batch, which is that of our first worker. */
+/* The team for psd_solver_options; and batch and position there, which are those of our first worker, since
+ * nothing of the others' may be here. */
 struct psd_team psd_ensemble_team(struct psd_ensemble *ensemble);
-size_t psd_ensemble_batch(const struct psd_ensemble *ensemble);
+void psd_ensemble_place(const struct psd_ensemble *ensemble, struct psd_solver_options *solver);
 
 /* What the job does as text for people: how each parameter travels, and why; "" before the start. */
 const char *psd_ensemble_plan(const struct psd_ensemble *ensemble);

@@ -72,15 +72,16 @@ static void part_after_two(struct member *member)
     member_step(member, 2);
 }
 
+/* In iteration 3, as a display every 3 iterations, or a snapshot, would name it. */
 static void replicas_that_part_are_found(void)
 {
-    static struct job job = {.ranks = 3, .act = part_after_two, .options = {.verify = 1}};
+    static struct job job = {.ranks = 3, .act = part_after_two, .options = {.verify = 3}};
 
     job.solver = solver_at(noisy, test_path("s"));
     job_run(&job);
     for (unsigned i = 0; i < job.ranks; i++) {
         CHECK(job.members[i].status == PSD_EPEER);
-        CHECK_TEXT("after iteration 2 f[0] on rank 1 is not what it is on rank 0: the replicas "
+        CHECK_TEXT("at iteration 3 f[0] on rank 1 is not what it is on rank 0: the replicas "
                    "have parted",
                    job.members[i].sentence);
     }
@@ -177,10 +178,49 @@ static void a_snapshot_that_cannot_be_written_fails_on_all_ranks(void)
 
     job.solver = solver_at(noisy, test_path("nowhere/s"));
     job_run(&job);
-    for (unsigned i = 0; i < job.ranks; i++)
-        CHECK(job.members[i].status == PSD_ECONFIG && job.members[i].saved == -1);
+    CHECK(strstr(job.members[0].sentence, "no snapshot at iteration 2: cannot write "));
     CHECK(strstr(job.members[0].sentence, "nowhere"));
-    CHECK_TEXT("the process that writes it could not", job.members[2].sentence);
+    for (unsigned i = 0; i < job.ranks; i++) {
+        CHECK(job.members[i].status == PSD_ECONFIG && job.members[i].saved == -1);
+        CHECK_TEXT(job.members[0].sentence, job.members[i].sentence);
+    }
+}
+
+enum {
+    SHORTAGES = 80
+}; /* allocations of a snapshot that fail, one after the other, and some more */
+
+/* The first snapshot is a good one. Where one fails all have the reason, and train on. */
+static void save_without_memory(struct member *member)
+{
+    CHECK_OK(psd_solver_snapshot(member->solver));
+    for (long n = 0; n < SHORTAGES; n++) {
+        CHECK_OK(psd_solver_step(member->solver, 1));
+        if (member->rank == 0)
+            psd_alloc_fail_at(n);
+        psd_status status = psd_solver_snapshot(member->solver);
+        if (member->rank == 0)
+            psd_alloc_fail_at(-1);
+        CHECK(status == PSD_OK || status == PSD_ENOMEM);
+        CHECK(status == PSD_OK || strstr(psd_error(), "no snapshot at iteration "));
+        CHECK(status == PSD_OK || strstr(psd_error(), ": out of memory: "));
+        member->values[n] = status == PSD_OK ? 0 : 1;
+    }
+    CHECK_OK(psd_solver_snapshot(member->solver));
+}
+
+static void a_snapshot_without_memory_fails_on_all_ranks_and_training_goes_on(void)
+{
+    static struct job job = {.ranks = 3, .act = save_without_memory};
+    float *values = job.members[0].values, failed = 0;
+
+    job.solver = solver_at(noisy, test_path("s"));
+    job_run(&job);
+    for (size_t n = 0; n < SHORTAGES; n++)
+        failed += values[n];
+    CHECK(values[0] != 0 && failed > 20 && values[SHORTAGES - 1] == 0);
+    for (unsigned i = 1; i < job.ranks; i++)
+        CHECK(same_bits(values, job.members[i].values, SHORTAGES * sizeof *values));
 }
 
 /* One that is still being written is not forgotten when another is asked for. */
@@ -249,6 +289,7 @@ int main(int argc, char **argv)
     RUN(one_that_is_asked_to_stop_stops_all)
     RUN(one_that_is_asked_for_a_snapshot_has_one_made)
     RUN(a_snapshot_that_cannot_be_written_fails_on_all_ranks)
+    RUN(a_snapshot_without_memory_fails_on_all_ranks_and_training_goes_on)
     RUN(a_snapshot_waits_for_the_one_before)
     RUN(start_survives_every_failed_allocation)
 }

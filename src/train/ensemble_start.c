@@ -79,6 +79,15 @@ static psd_status hand_over_history(struct psd_ensemble *ensemble)
 
 /* --- workers and twins -------------------------------------------------------------------------- */
 
+/* A worker's loss and gradient are those of the mean over its own samples, and every sample counts as
+ * much as any other. */
+static float share_of(const struct psd_ensemble *ensemble, const struct psd_worker *worker)
+{
+    size_t global = ensemble->options.global_batch;
+
+    return global ? (float)worker->batch * (float)ensemble->of / (float)global : 1;
+}
+
 static psd_status make_workers(struct psd_ensemble *ensemble)
 {
     const struct psd_solver *solver = ensemble->solver;
@@ -94,6 +103,7 @@ static psd_status make_workers(struct psd_ensemble *ensemble)
         unsigned number = ensemble->numbers[i];
         PSD_TRY(psd_worker_init(worker, number, batch_of(ensemble, number), solver->net,
                                 &ensemble->enrolment));
+        worker->share = share_of(ensemble, worker);
         if (carried && solver->carried)
             memcpy(worker->carried, solver->carried + number * carried,
                    carried * sizeof *worker->carried);
@@ -122,14 +132,9 @@ static unsigned count_larger(const struct psd_ensemble *ensemble)
     return larger;
 }
 
-/* A worker's gradient is that of the mean over its own samples. */
 static float scale_of(const struct psd_ensemble *ensemble, const struct psd_worker *worker)
 {
-    size_t global = ensemble->options.global_batch;
-    float of = (float)ensemble->of;
-    float share = global ? (float)worker->batch * of / (float)global : 1;
-
-    return ensemble->options.sums ? share * of : share;
+    return ensemble->options.sums ? worker->share * (float)ensemble->of : worker->share;
 }
 
 /* Makes `count` twins for the workers from `first` on. */
@@ -205,6 +210,7 @@ static psd_status start(struct psd_ensemble *ensemble)
     PSD_TRY(make_workers(ensemble));
     PSD_TRY(make_twins(ensemble));
     PSD_TRY(count_twins(ensemble));
+    PSD_TRY(psd_ensemble_agree_outputs(ensemble));
     psd_enrolment_show(&ensemble->enrolment, solver->net);
     return PSD_OK;
 }

@@ -39,6 +39,9 @@ psd_status psd_ensemble_add_up(struct psd_ensemble *ensemble, float *data, size_
  * difference. Values are settled. */
 psd_status psd_ensemble_verify(struct psd_ensemble *ensemble);
 
+/* Where batches differ: outputs have as many values everywhere as in the smallest net. */
+psd_status psd_ensemble_agree_outputs(struct psd_ensemble *ensemble);
+
 /* Takes the seat, makes workers and twins; the team's start. */
 psd_status psd_ensemble_start(void *context, struct psd_solver *solver);
 

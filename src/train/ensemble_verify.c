@@ -28,6 +28,7 @@ static psd_status find_difference(struct psd_ensemble *ensemble, uint32_t *their
     return PSD_OK;
 }
 
+/* The iteration is named as by a snapshot, a test or a display of the same values. */
 static psd_status compare(struct psd_ensemble *ensemble, uint32_t *theirs, float *found)
 {
     const struct psd_solver *solver = ensemble->solver;
@@ -37,9 +38,9 @@ static psd_status compare(struct psd_ensemble *ensemble, uint32_t *theirs, float
     for (unsigned i = 0; i < ensemble->ranks; i++) {
         if (found[i] != 0)
             return psd_fail(PSD_EPEER,
-                            "after iteration %lld %s on rank %u is not what it is on rank 0: the "
+                            "at iteration %lld %s on rank %u is not what it is on rank 0: the "
                             "replicas have parted",
-                            (long long)solver->iteration,
+                            (long long)solver->iteration + 1,
                             solver->net->params[(size_t)found[i] - 1]->name, i);
     }
     return PSD_OK;

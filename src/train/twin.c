@@ -92,6 +92,18 @@ static psd_status make_tests(struct psd_twin *twin, const struct psd_twin_option
     return PSD_OK;
 }
 
+static struct psd_net_position position_of(const struct psd_twin *twin,
+                                           const struct psd_twin_options *options)
+{
+    return (struct psd_net_position){
+        .iteration = options->solver->passes,
+        .workers = twin->numbers,
+        .n_workers = twin->n_workers,
+        .of = options->of,
+        .global_batch = options->global_batch,
+    };
+}
+
 static psd_status make_nets(struct psd_twin *twin, const struct psd_twin_options *options)
 {
     const struct psd_net *first = options->solver->net;
@@ -107,6 +119,7 @@ static psd_status make_nets(struct psd_twin *twin, const struct psd_twin_options
         .twin_of = first,
         .borrows_gradients = true,
         .batch = options->global_batch ? options->workers[0].batch : 0,
+        .position = position_of(twin, options),
     };
 
     PSD_TRY(psd_ops_open(&ops, &twin->ops));
@@ -122,21 +135,10 @@ static void use_nets(struct psd_twin *twin, const struct psd_solver *solver)
     twin->n_tests = solver->n_tests;
 }
 
-static psd_status seek(struct psd_twin *twin, const struct psd_twin_options *options)
-{
-    struct psd_net_position position = {
-        .iteration = options->solver->passes,
-        .workers = twin->numbers,
-        .n_workers = twin->n_workers,
-        .of = options->of,
-        .global_batch = options->global_batch,
-    };
-
-    return psd_net_seek(twin->net, &position);
-}
-
 psd_status psd_twin_init(struct psd_twin *twin, const struct psd_twin_options *options)
 {
+    struct psd_net_position position;
+
     twin->comm = options->comm;
     twin->values = options->values;
     twin->enrolment = options->enrolment;
@@ -160,7 +162,8 @@ psd_status psd_twin_init(struct psd_twin *twin, const struct psd_twin_options *o
         .wants_factors = wants_factors,
         .factors_ready = factors_ready,
     };
-    return seek(twin, options);
+    position = position_of(twin, options);
+    return psd_net_seek(twin->net, &position);
 }
 
 void psd_twin_fini(struct psd_twin *twin)

@@ -22,8 +22,6 @@ struct psd_twin {
     unsigned *numbers; /* owned; of its workers, in the order in which it computes for them */
     struct psd_worker *workers; /* borrowed; [n_workers] */
     unsigned n_workers;
-    unsigned
-        *test_turns; /* owned; [n_tests]: whose turn of a test's batches is ours, for positions */
 
     /* The pass under way. */
     struct psd_worker *now;

@@ -20,6 +20,7 @@ struct psd_worker_factors {
 struct psd_worker {
     unsigned number;
     size_t batch;                       /* samples of a pass */
+    float share;                        /* what it counts in a mean: 1 where all have as many */
     struct psd_blob *lent;              /* owned; [n_params] */
     struct psd_worker_factors *factors; /* owned; [n_params] */
     float *carried;                     /* owned; NULL: nothing is carried */
