@@ -79,6 +79,11 @@ static void a_loss_has_its_weight_as_gradient_by_itself(void)
     CHECK(npy.axes == 0);
     CHECK_NEAR(npy.values[0], 4, 0);
     psd_npy_fini(&npy);
+
+    write_array("d.npy", 1, 0, (float[]){8});
+    CHECK(run("$POSEIDON eval --model=net.prototxt --set x=x.npy,label=label.npy --set-diff "
+              "loss=d.npy --get-diff y=gy.npy") == 0);
+    check_array("gy.npy", 2, 2, (float[]){-2, 2, 2, -2}); /* unless it is told another */
 }
 
 /* Softmax would overwrite the signs that the gradient of ReLU asks for. */

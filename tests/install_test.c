@@ -41,6 +41,7 @@ static void install_puts_everything_in_its_place(void)
         "no grep -r @OPTIONS@ share/man\n"
         "[ -s share/poseidon/descriptions/vgg19.txt ]\n"
         "[ -s share/poseidon/profiles/titan-x.txt ]\n"
+        "bin/poseidon summary --model share/poseidon/models/vgg16/train_val.prototxt\n"
         "no grep -r '@[A-Z]*@' lib/pkgconfig lib/cmake\n"
         "bash -n share/bash-completion/completions/poseidon\n"
         "[ -s share/bash-completion/completions/poseidon ]\n"

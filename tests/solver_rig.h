@@ -21,7 +21,7 @@
 static const char *const cases[] = {
     "sgd_plain", "sgd_momentum", "sgd_mom_l1", "sgd_mom_l2", "sgd_clip",      "sgd_itersize2",
     "sgd_exp",   "sgd_inv",      "sgd_poly",   "sgd_step",   "sgd_multistep", "sgd_sigmoid",
-    "nesterov",  "adagrad",      "rmsprop",    "adadelta",   "adam",
+    "nesterov",  "adagrad",      "rmsprop",    "adadelta",   "adam",          "sgd_hdf5snap",
 };
 enum { CASES = sizeof cases / sizeof *cases, SAMPLES = 24, TWO_THREADS = 2 };
 

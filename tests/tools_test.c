@@ -107,6 +107,23 @@ static void subcommands_have_manual_pages(void)
     expect(1, "found no table commands[]", "$tools/check-man", TABLE "echo >src/cli/main.c");
 }
 
+#define NETS                                                                                  \
+    "for net in $($tools/net --list); do mkdir -p models/$net; touch models/$net/README.md\n" \
+    "touch models/$net/solver.prototxt; $tools/net $net >models/$net/train_val.prototxt; done\n"
+
+static void nets_are_what_their_script_writes(void)
+{
+    const char *guard = "$tools/check-nets";
+
+    expect(0, "", guard, NETS);
+    expect(1, "models/vgg19/train_val.prototxt: differs from what tools/net writes", guard,
+           NETS "echo >>models/vgg19/train_val.prototxt");
+    expect(1, "models/vgg19/README.md: missing", guard, NETS "rm models/vgg19/README.md");
+    expect(1, "models/own/solver.prototxt: missing", guard,
+           NETS "mkdir models/own; touch models/own/README.md models/own/train_val.prototxt");
+    expect(2, "usage: tools/net NAME", "$tools/net vgg99", "");
+}
+
 #define PROGRAM(name, body) "printf '#!/bin/sh\\n" body "\\n' >" name "; chmod +x " name "\n"
 
 static void tests_are_counted_and_silence_is_failure(void)
@@ -178,6 +195,7 @@ int main(int argc, char **argv)
     RUN(headers_stand_alone)
     RUN(exports_are_what_the_headers_declare)
     RUN(subcommands_have_manual_pages)
+    RUN(nets_are_what_their_script_writes)
     RUN(tests_are_counted_and_silence_is_failure)
     RUN(fuzzing_says_how_to_see_a_failure_again)
     RUN(update_leaves_a_file_alone_that_says_the_same)

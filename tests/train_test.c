@@ -319,7 +319,8 @@ static void snapshots_have_their_names_and_can_be_printed(void)
     CHECK(run("$POSEIDON print s_iter_25.solverstate | head -n 2") == 0);
     CHECK_TEXT("iter: 25\nlearned_net: \"s_iter_25.caffemodel\"\n", run_out);
     CHECK(run("$POSEIDON print s_iter_25.poseidonstate | grep -v -e choice -e version") == 0);
-    CHECK_TEXT("iteration: 25\nseed: 3\nthreads: 2\ntrain_position: 25\nworkers: 1\n", run_out);
+    CHECK_TEXT("iteration: 25\nseed: 3\nthreads: 2\ntrain_position: 25\nworkers: 1\nsamples: 8\n",
+               run_out);
     CHECK(run("cp s_iter_25.poseidonstate a; $POSEIDON print --type State a | grep iteration") ==
           0);
 }
@@ -553,12 +554,27 @@ static void a_solver_that_asks_for_a_gpu_trains_on_the_cpu_and_says_so_once(void
     CHECK(matches("^W.*asks for solver_mode GPU") == 1);
 }
 
-static void what_is_not_there_yet_is_told_and_the_rest_is_done(void)
+static void debug_info_tells_how_large_everything_is(void)
 {
-    start("max_iter: 1\nsnapshot_format: HDF5\ndebug_info: true\n");
+    start("max_iter: 1\ndebug_info: true\n");
     CHECK(run("$POSEIDON train -solver solver.prototxt && ls s_iter_1.caffemodel") == 0);
-    CHECK(matches("^W.*asks for snapshots in HDF5") == 1);
-    CHECK(matches("^W.*asks for debug_info") == 1);
+    CHECK(matches("    \\[Forward\\] Layer [a-z0-9]*, top blob [a-z]* data: [0-9.e-]*$") >= 1);
+    CHECK(matches("    \\[Backward\\] All net params .data, diff.: L1 norm = ") == 1);
+}
+
+static void snapshots_in_hdf5_are_gone_on_from(void)
+{
+    start("max_iter: 6\nsnapshot: 3\nsnapshot_format: HDF5\n");
+    CHECK(run("$POSEIDON train -solver solver.prototxt") == 0);
+    CHECK(matches("Snapshotting to HDF5 file s_iter_6.caffemodel.h5$") == 1);
+    CHECK(matches("Snapshotting solver state to HDF5 file s_iter_6.solverstate.h5$") == 1);
+    CHECK(run("mv s_iter_6.caffemodel.h5 whole && $POSEIDON train -solver solver.prototxt "
+              "-snapshot s_iter_3.solverstate.h5 && cmp whole s_iter_6.caffemodel.h5") == 0);
+    CHECK(run("$POSEIDON train -solver solver.prototxt -weights s_iter_3.caffemodel.h5") == 0);
+    CHECK(run("$POSEIDON train -solver solver.prototxt -n 2 --logical-workers 2 && "
+              "mv s_iter_6.caffemodel.h5 whole && $POSEIDON train -solver solver.prototxt "
+              "--logical-workers 2 -snapshot s_iter_3.solverstate.h5 && "
+              "cmp whole s_iter_6.caffemodel.h5") == 0);
 }
 
 /* --- memory ----------------------------------------------------------------------------------- */
@@ -616,6 +632,7 @@ int main(int argc, char **argv)
     RUN(a_terminal_has_a_live_line_and_a_file_none)
     RUN(mistakes_are_one_sentence)
     RUN(a_solver_that_asks_for_a_gpu_trains_on_the_cpu_and_says_so_once)
-    RUN(what_is_not_there_yet_is_told_and_the_rest_is_done)
+    RUN(debug_info_tells_how_large_everything_is)
+    RUN(snapshots_in_hdf5_are_gone_on_from)
     RUN(iterations_allocate_nothing)
 }
