@@ -1,10 +1,12 @@
 /* engine.c - does one machine train faster with us than with PyTorch?
  *
  *     engine                                     the table
- *     engine NET THREADS SECONDS                 one run of ours
+ *     engine NET ...                             its rows of these nets
+ *     engine -run NET THREADS SECONDS            one run of ours
  *     peers/torch_single.py NET LAYOUT ...       one run of PyTorch's
  *
- * Nets and solvers are those of models/, but for their data, which is one batch of noise in memory.
+ * Nets and solvers are those of models/, but for their data, which is one batch of noise in memory, and
+ * for the batch, where the nets are large.
  * An iteration is forward, backward and update. Every run is a process of its own on all processors
  * that this one may use (taskset gives it fewer), and the programs take turns, so that what happens
  * to the machine happens to all. A run says on a pipe when its first iteration is done and how fast
@@ -26,31 +28,29 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { RUNS = 5, TRIES = 2, CLASSES = 10, NO_TORCH = 77, NO_COMMAND = 127 };
+enum { RUNS = 5, TRIES = 2, NO_TORCH = 77, NO_COMMAND = 127 };
 
-#define SECONDS "2" /* that a run is measured for */
-#define BUSY    0.1 /* processors used by others, from which on numbers are doubtful */
-#define PEER    "bench/peers/torch_single.py"
+#define BUSY 0.1 /* processors used by others, from which on numbers are doubtful */
+#define PEER "bench/peers/torch_single.py"
 
 /* Caffe cannot be installed beside us; its figures are those of Caffe 1.0 with OpenBLAS on another
  * machine with two such processors, the better of its runs with one thread and with two. */
 static const struct net {
-    const char *name, *title, *solver, *model;
+    const char *name, *title; /* its files are in models/<name> */
+    int batch;
     int64_t shape[3];
-    double caffe; /* images/s */
+    uint32_t classes;
+    int seconds;  /* that a run is measured for */
+    int runs;     /* RUNS at most */
+    double caffe; /* images/s; 0: nobody knows */
 } nets[] = {
-    {"lenet",
-     "LeNet",
-     "models/lenet/solver.prototxt",
-     "models/lenet/train_val.prototxt",
-     {1, 28, 28},
-     2719},
-    {"cifar10-quick",
-     "CIFAR-10 quick",
-     "models/cifar10-quick/solver.prototxt",
-     "models/cifar10-quick/train_val.prototxt",
-     {3, 32, 32},
-     527},
+    {"lenet", "LeNet", 64, {1, 28, 28}, 10, 2, 5, 2719},
+    {"cifar10-quick", "CIFAR-10 quick", 100, {3, 32, 32}, 10, 2, 5, 527},
+    {"alexnet", "AlexNet", 64, {3, 227, 227}, 1000, 12, 3, 16.1},
+    {"googlenet", "GoogLeNet", 32, {3, 224, 224}, 1000, 12, 3, 5.7},
+    {"vgg19", "VGG19", 8, {3, 224, 224}, 1000, 16, 3, 0.57},
+    {"resnet50", "ResNet-50", 8, {3, 224, 224}, 1000, 10, 3, 2.8},
+    {"inception-v3", "Inception-V3", 8, {3, 299, 299}, 1000, 10, 3, 0},
 };
 
 static void die(const char *what, const char *why)
@@ -67,16 +67,19 @@ static void check(psd_status status, const char *what)
 
 /* --- a run of ours ---------------------------------------------------------------------------- */
 
-static struct psd_document *read_document(const char *path, const ProtobufCMessageDescriptor *type)
+static struct psd_document *read_document(const struct net *net, const char *file,
+                                          const ProtobufCMessageDescriptor *type)
 {
     struct psd_document *document = NULL;
+    char path[200];
 
+    snprintf(path, sizeof path, "models/%s/%s", net->name, file);
     check(psd_document_read(path, PSD_DOCUMENT_TEXT, type, &document), path);
     return document;
 }
 
-/* Makes an Input layer of the Data layer that trains. Returns its batch. */
-static int64_t put_into_memory(Caffe__NetParameter *model, const struct net *net)
+/* Makes an Input layer of the Data layer that trains. */
+static void put_into_memory(Caffe__NetParameter *model, const struct net *net)
 {
     static int64_t images[4], labels[1];
     static Caffe__BlobShape shapes[2] = {CAFFE__BLOB_SHAPE__INIT, CAFFE__BLOB_SHAPE__INIT};
@@ -85,7 +88,7 @@ static int64_t put_into_memory(Caffe__NetParameter *model, const struct net *net
     static char type[] = "Input";
     Caffe__LayerParameter *layer = model->layer[0];
 
-    images[0] = labels[0] = layer->data_param->batch_size;
+    images[0] = labels[0] = net->batch;
     memcpy(images + 1, net->shape, sizeof net->shape);
     shapes[0].n_dim = 4, shapes[0].dim = images;
     shapes[1].n_dim = 1, shapes[1].dim = labels;
@@ -94,10 +97,9 @@ static int64_t put_into_memory(Caffe__NetParameter *model, const struct net *net
     layer->input_param = &input;
     layer->data_param = NULL;
     layer->transform_param = NULL;
-    return images[0];
 }
 
-/* Neither tests nor snapshots nor lines. */
+/* Neither tests nor snapshots nor lines, and every batch is followed by an update. */
 static void only_train(Caffe__SolverParameter *solver, Caffe__NetParameter *model)
 {
     solver->net = NULL;
@@ -106,15 +108,16 @@ static void only_train(Caffe__SolverParameter *solver, Caffe__NetParameter *mode
     solver->test_interval = 0;
     solver->snapshot = 0;
     solver->display = 0;
+    solver->iter_size = 1;
 }
 
-static void fill(const struct psd_net *net)
+static void fill(const struct psd_net *net, uint32_t classes)
 {
     const struct psd_blob *images = psd_net_blob(net, "data"), *labels = psd_net_blob(net, "label");
 
     psd_random_fill_normal(1, 1, 0, images->count, psd_blob_values(images));
     for (size_t i = 0; i < labels->count; i++)
-        psd_blob_values(labels)[i] = (float)psd_random_below(1, 2, i, CLASSES);
+        psd_blob_values(labels)[i] = (float)psd_random_below(1, 2, i, classes);
 }
 
 /* How many iterations are done in that time. */
@@ -130,24 +133,26 @@ static double iterate(struct psd_solver *solver, double seconds)
 
 static void run_ours(const struct net *net, unsigned threads, double seconds)
 {
-    struct psd_document *model = read_document(net->model, &caffe__net_parameter__descriptor);
-    struct psd_document *file = read_document(net->solver, &caffe__solver_parameter__descriptor);
+    struct psd_document *model =
+        read_document(net, "train_val.prototxt", &caffe__net_parameter__descriptor);
+    struct psd_document *file =
+        read_document(net, "solver.prototxt", &caffe__solver_parameter__descriptor);
     struct psd_ops_options ops = {.threads = threads};
     struct psd_solver_options options = {.document = file};
     struct psd_solver *solver = NULL;
-    int64_t batch = put_into_memory((Caffe__NetParameter *)model->root, net);
 
+    put_into_memory((Caffe__NetParameter *)model->root, net);
     only_train((Caffe__SolverParameter *)file->root, (Caffe__NetParameter *)model->root);
     check(psd_device_open("host", 0, &ops.device), "host");
     check(psd_ops_open(&ops, &options.ops), "ops");
     options.device = ops.device;
     check(psd_solver_create(&options, &solver), net->name);
-    fill(solver->net);
+    fill(solver->net, net->classes);
     check(psd_solver_step(solver, 1), "training");
     puts("program Poseidon " PSD_VERSION "\nfirst");
     fflush(stdout);
     iterate(solver, seconds / 4); /* warms up */
-    printf("speed %g\n", iterate(solver, seconds) * (double)batch);
+    printf("speed %g\n", iterate(solver, seconds) * net->batch);
     printf("loss %g\n", (double)solver->losses[0]);
     psd_solver_destroy(solver);
     psd_ops_close(options.ops);
@@ -163,6 +168,7 @@ enum measure { SPEED, MEMORY, START, MEASURES };
 /* What the runs of one program with one net gave. */
 struct results {
     char program[80];
+    int runs;
     double values[MEASURES][RUNS];
     double loss;
     bool missing; /* the program is not installed */
@@ -282,7 +288,7 @@ static int compare(const void *a, const void *b)
 
 static double median(struct results *results, enum measure what)
 {
-    return results->values[what][RUNS / 2]; /* sorted */
+    return results->values[what][results->runs / 2]; /* sorted */
 }
 
 static void print_cell(struct results *results, enum measure what, int digits)
@@ -290,7 +296,8 @@ static void print_cell(struct results *results, enum measure what, int digits)
     const double *sorted = results->values[what];
     char spread[40];
 
-    snprintf(spread, sizeof spread, "(%.*f-%.*f)", digits, sorted[0], digits, sorted[RUNS - 1]);
+    snprintf(spread, sizeof spread, "(%.*f-%.*f)", digits, sorted[0], digits,
+             sorted[results->runs - 1]);
     printf("  %8.*f %-15s", digits, median(results, what), spread);
 }
 
@@ -314,7 +321,7 @@ static void print_net(const struct net *net, struct results *all)
 
     for (int i = 0; i < PROGRAMS; i++) {
         for (int what = 0; what < MEASURES; what++)
-            qsort(all[i].values[what], RUNS, sizeof(double), compare);
+            qsort(all[i].values[what], (size_t)all[i].runs, sizeof(double), compare);
     }
     int peer = median(&all[CHANNELS_LAST], SPEED) > median(&all[CONTIGUOUS], SPEED) ? CHANNELS_LAST
                                                                                     : CONTIGUOUS;
@@ -322,11 +329,12 @@ static void print_net(const struct net *net, struct results *all)
     if (!alone)
         printf("  %-24s  %-24s   ratio", all[CONTIGUOUS].program, "the same, channels_last");
     putchar('\n');
-    print_row(all, peer, SPEED, "images/s", 0);
+    print_row(all, peer, SPEED, "images/s", median(&all[OURS], SPEED) < 100 ? 2 : 0);
     print_row(all, peer, MEMORY, "peak MB", 0);
     print_row(all, peer, START, "start s", 3);
-    printf("  Caffe, elsewhere: %.0f images/s; ours is %.2f times that\n", net->caffe,
-           median(&all[OURS], SPEED) / net->caffe);
+    if (net->caffe > 0)
+        printf("  Caffe, elsewhere: %g images/s; ours is %.2f times that\n", net->caffe,
+               median(&all[OURS], SPEED) / net->caffe);
 }
 
 static void compare_net(const char *self, const struct net *net, int threads)
@@ -337,12 +345,15 @@ static void compare_net(const char *self, const struct net *net, int threads)
 
     if (!python)
         python = "python3";
-    snprintf(commands[OURS], sizeof *commands, "exec %s %s %d " SECONDS, self, net->name, threads);
-    snprintf(commands[CONTIGUOUS], sizeof *commands, "exec %s " PEER " %s contiguous %d " SECONDS,
-             python, net->name, threads);
-    snprintf(commands[CHANNELS_LAST], sizeof *commands,
-             "exec %s " PEER " %s channels_last %d " SECONDS, python, net->name, threads);
-    for (int run = 0; run < RUNS; run++) {
+    snprintf(commands[OURS], sizeof *commands, "exec %s -run %s %d %d", self, net->name, threads,
+             net->seconds);
+    for (int i = CONTIGUOUS; i < PROGRAMS; i++)
+        snprintf(commands[i], sizeof *commands, "exec %s " PEER " %s %s %d %d %d", python,
+                 net->name, i == CONTIGUOUS ? "contiguous" : "channels_last", net->batch, threads,
+                 net->seconds);
+    for (int i = 0; i < PROGRAMS; i++)
+        all[i].runs = net->runs;
+    for (int run = 0; run < net->runs; run++) {
         for (int i = 0; i < PROGRAMS; i++)
             measure(commands[i], &all[i], run);
     }
@@ -352,29 +363,39 @@ static void compare_net(const char *self, const struct net *net, int threads)
     fflush(stdout);
 }
 
-static void print_table(const char *self)
+static const struct net *find(const char *name)
+{
+    for (size_t i = 0; i < sizeof nets / sizeof *nets; i++) {
+        if (strcmp(name, nets[i].name) == 0)
+            return &nets[i];
+    }
+    die(name, "there is no such net here");
+    return NULL;
+}
+
+/* Of the nets that are named, or of all. */
+static void print_table(const char *self, int count, char *const *names)
 {
     cpu_set_t set;
     int threads = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 
-    printf("training on %d processors; median of %d runs of " SECONDS
-           " s (least-most), the programs in turns\n"
+    printf("training on %d processors; median of the runs (least-most), the programs in turns\n"
            "start: from the start of the process to the end of the first iteration\n"
            "ratio: how many times better we are than the faster of PyTorch's layouts\n",
-           threads, RUNS);
+           threads);
     fflush(stdout);
-    for (size_t i = 0; i < sizeof nets / sizeof *nets; i++)
+    for (size_t i = 0; !count && i < sizeof nets / sizeof *nets; i++)
         compare_net(self, &nets[i], threads);
+    for (int i = 0; i < count; i++)
+        compare_net(self, find(names[i]), threads);
     printf("\nothers used at most %.2f processors during a run%s\n", fmax(others, 0),
            others > BUSY ? ": measure again when the machine is quiet" : "");
 }
 
 int main(int argc, char **argv)
 {
-    for (size_t i = 0; argc == 4 && i < sizeof nets / sizeof *nets; i++) {
-        if (strcmp(argv[1], nets[i].name) == 0)
-            run_ours(&nets[i], (unsigned)strtoul(argv[2], NULL, 10), strtod(argv[3], NULL));
-    }
-    if (argc == 1)
-        print_table(argv[0]);
+    if (argc == 5 && strcmp(argv[1], "-run") == 0)
+        run_ours(find(argv[2]), (unsigned)strtoul(argv[3], NULL, 10), strtod(argv[4], NULL));
+    else
+        print_table(argv[0], argc - 1, argv + 1);
 }
