@@ -3,7 +3,7 @@
 # make unit            every *_test.c beside the sources, one program each
 # make test            all of that, the whole-system tests, old fuzz finds, examples, installation
 # make SAN=thread unit the same under a sanitizer (address,undefined or thread)
-# make check           format, layers, headers, exports, manual pages, clang-tidy
+# make check           format, layers, headers, exports, manual pages, nets, clang-tidy
 # make fuzz            every fuzz target for SECONDS=20
 # make bench           the tables of bench/
 # make install         into PREFIX=/usr/local (DESTDIR is respected)
@@ -61,7 +61,7 @@ BASE := -std=c17 $(OPT) -ffp-contract=off -fno-math-errno -D_GNU_SOURCE -fvisibi
 ROOMS  := -Iinclude -Isrc -Itests -isystem $(GEN)
 LINK   := -pthread $(SANITIZE) -Wl,--as-needed,-z,relro,-z,now
 SHARED := -shared $(if $(SAN),,-Wl,-z,defs) -Wl,--version-script=$(GEN)/exports.map
-LIBS   := -lprotobuf-c -llmdb -ljpeg -lpng -lz -ldnnl -lgomp -lssl -lcrypto -lm
+LIBS   := -ldl -lprotobuf-c -llmdb -ljpeg -lpng -lz -ldnnl -lgomp -lssl -lcrypto -lm
 
 # --- optional parts: NAME:MODULE, such as ucx:ucx ------------------------------------------------
 # Where pkg-config finds MODULE, the folders src/*/NAME are built and linked, PSD_HAVE_NAME is 1 and
@@ -97,8 +97,9 @@ FUZZERS   := $(patsubst %.c,$(BUILD)/%,$(filter %_fuzz.c,$(INSIDE)))
 REPLAYS   := $(FUZZERS:_fuzz=_replay)
 BENCHES   := $(patsubst %.c,$(BUILD)/%,$(wildcard bench/*.c))
 EXAMPLES  := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
+PLUGINS   := $(patsubst %.c,$(BUILD)/%.so,$(wildcard examples/plugins/*.c))
 PROGRAMS  := $(UNITS) $(SYSTEMS) $(FUZZERS) $(BENCHES) $(EXAMPLES) $(BUILD)/tests/replay
-EVERY_C   := $(SOURCES) $(PROGRAMS:$(BUILD)/%=%.c)
+EVERY_C   := $(SOURCES) $(PROGRAMS:$(BUILD)/%=%.c) $(PLUGINS:$(BUILD)/%.so=%.c)
 EVERY_H   := $(wildcard include/*/*.h src/*/*.h src/*/*/*.h tests/*.h bench/*.h examples/*.h)
 LIBRARIES := $(BUILD)/libposeidon.so $(BUILD)/libposeidon.a \
              $(BUILD)/libposeidon-comm.so $(BUILD)/libposeidon-comm.a
@@ -109,7 +110,7 @@ LIBRARIES := $(BUILD)/libposeidon.so $(BUILD)/libposeidon.a \
 .DELETE_ON_ERROR:
 .SHELLFLAGS := -ec
 
-all: $(BUILD)/poseidon $(LIBRARIES) $(EXAMPLES)
+all: $(BUILD)/poseidon $(LIBRARIES) $(EXAMPLES) $(PLUGINS)
 
 demo: $(BUILD)/poseidon
 	@tools/demo $(BUILD)
@@ -194,6 +195,10 @@ $(EXAMPLES): %: %.o $(BUILD)/libposeidon.so $(BUILD)/libposeidon-comm.so
 	$(call say,LD,$@)$(CC) $(LINK) $(LDFLAGS) -Wl,-rpath,'$$ORIGIN/..' -o $@ $< -L$(BUILD) \
 	    -l$(ITS_LIBRARY)
 
+# A plugin needs nothing of ours, not even a library.
+$(PLUGINS): %.so: %.o
+	$(call say,LD,$@)$(CC) -shared $(LINK) $(LDFLAGS) -o $@ $< -lm
+
 # --- tests ---------------------------------------------------------------------------------------
 export BUILD CC SAN OPT
 # The thread sanitizer has nothing to say of a program in which nothing starts a thread.
@@ -222,7 +227,7 @@ $(FUZZERS:=.run): %.run: %
 .PHONY: fuzzing $(FUZZERS:=.run)
 
 # --- what reviewers need not look for ------------------------------------------------------------
-CHECKS := format layers headers exports man tidy
+CHECKS := format layers headers exports man catalogue nets tidy
 check: $(CHECKS:%=check-%)
 	@tools/shape
 check-format: ready
@@ -235,12 +240,18 @@ check-exports: $(LIBRARIES)
 	$(call say,CHECK,$(@:check-%=%))tools/check-exports $(BUILD)
 check-man:
 	$(call say,CHECK,$(@:check-%=%))tools/check-man
+check-catalogue: $(BUILD)/poseidon
+	$(call say,CHECK,$(@:check-%=%))$(BUILD)/poseidon layers --markdown | tools/check-catalogue
+check-nets:
+	$(call say,CHECK,$(@:check-%=%))tools/check-nets
 check-tidy: $(EVERY_C:%.c=$(BUILD)/%.tidy)
 .PHONY: $(CHECKS:%=check-%)
 
-# The object stands for the headers: it is newer when one of them changed.
+# The object stands for the headers: it is newer when one of them changed. Tests run under sanitizers,
+# and the analyzer takes most of its time for them, so they do without it.
 $(BUILD)/%.tidy: %.c $(BUILD)/%.o .clang-tidy | ready
-	$(call say,TIDY,$<)$(CLANG_TIDY) --quiet $< -- $(BASE) $(WARN) $(ROOMS) $(CPPFLAGS) \
+	$(call say,TIDY,$<)$(CLANG_TIDY) --quiet $(if $(filter %_test.c,$<),--checks='-clang-analyzer-*') \
+	    $< -- $(BASE) $(WARN) $(ROOMS) $(CPPFLAGS) \
 	    >$@.log 2>&1 || { grep -v 'warnings* generated' $@.log; exit 1; }
 	@mv $@.log $@
 
@@ -250,6 +261,7 @@ STAGELIB := $(STAGE)$(LIBDIR)
 SHARE    := $(STAGE)$(DATADIR)
 MANIFEST := $(DATADIR)/poseidon/installed
 PAGES    := $(patsubst docs/man/%.md,$(BUILD)/man/%,$(wildcard docs/man/*.md))
+NETS     := $(patsubst models/%/train_val.prototxt,%,$(wildcard models/*/train_val.prototxt))
 FILL      = sed -e 's|@PREFIX@|$(PREFIX)|g; s|@LIBDIR@|$(LIBDIR)|g' \
             -e 's|@INCLUDEDIR@|$(INCLUDEDIR)|g' \
             -e 's|@VERSION@|$(VERSION)|g; s|@SOVERSION@|$(SOVERSION)|g' \
@@ -282,6 +294,9 @@ stage: all $(PAGES)
 	@for folder in descriptions profiles; do \
 	    install -D -m 644 -t $(SHARE)/poseidon/$$folder models/$$folder/*.txt; \
 	done
+	@for net in $(NETS); do \
+	    install -D -m 644 -t $(SHARE)/poseidon/models/$$net models/$$net/*; \
+	done
 	@$(BUILD)/poseidon completion bash >$(SHARE)/bash-completion/completions/poseidon
 	@$(BUILD)/poseidon completion zsh >$(SHARE)/zsh/site-functions/_poseidon
 	@$(BUILD)/poseidon completion fish >$(SHARE)/fish/vendor_completions.d/poseidon.fish
@@ -299,7 +314,8 @@ uninstall:
 	@[ -f '$(DESTDIR)$(MANIFEST)' ] || \
 	    { echo 'there is no installation below $(DESTDIR)$(PREFIX)'; exit 1; }
 	@sed 's|^|$(DESTDIR)|' '$(DESTDIR)$(MANIFEST)' | xargs -d '\n' rm -f
-	@for folder in $(DATADIR)/poseidon/descriptions $(DATADIR)/poseidon/profiles \
+	@for folder in $(NETS:%=$(DATADIR)/poseidon/models/%) $(DATADIR)/poseidon/models \
+	    $(DATADIR)/poseidon/descriptions $(DATADIR)/poseidon/profiles \
 	    $(DATADIR)/poseidon $(INCLUDEDIR)/poseidon $(LIBDIR)/cmake/Poseidon; do \
 	    rmdir --ignore-fail-on-non-empty "$(DESTDIR)$$folder"; \
 	done
