@@ -3,6 +3,7 @@
  *     bandwidths x nodes x schemes --> goodput, plan, bound --> members (emulation.h) --> a row
  *                                                          '-> the same cluster simulated --^ */
 #include "base/alloc.h"
+#include "base/thread.h"
 #include "cli/bench_cell.h"
 #include "cli/emulation.h"
 
@@ -25,7 +26,7 @@ static psd_status find_dilation(struct show *show, struct psd_cell *cell)
     }
     for (cell->dilate = 1;; cell->dilate *= 2) {
         PSD_TRY(psd_bench_cell_measure(show->bench, &show->what, cell));
-        cell->too_busy = psd_cell_is_busy(cell, psd_busy_processors());
+        cell->too_busy = psd_cell_is_busy(cell, psd_thread_processors());
         if (!cell->too_busy || cell->dilate == DILATE_MOST)
             return PSD_OK;
     }

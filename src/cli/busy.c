@@ -1,7 +1,6 @@
 /* busy.c - /proc/stat and getrusage. */
 #include "cli/busy.h"
 
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -45,11 +44,4 @@ struct psd_busy psd_busy_read(void)
     if (getrusage(RUSAGE_SELF, &usage) == 0)
         busy.own_s = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
     return busy;
-}
-
-unsigned psd_busy_processors(void)
-{
-    cpu_set_t set;
-
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
 }

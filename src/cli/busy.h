@@ -15,7 +15,4 @@ struct psd_busy psd_busy_read(void);
  * those in which nothing was to be done; 0 when it is no such line. */
 double psd_busy_parse(const char *line, long ticks);
 
-/* The processors that this process may run on. */
-unsigned psd_busy_processors(void);
-
 #endif

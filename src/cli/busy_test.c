@@ -26,7 +26,6 @@ static void what_we_do_is_counted(void)
     while (after.own_s < before.own_s + 0.05)
         after = psd_busy_read();
     CHECK(after.machine_s >= before.machine_s && after.machine_s > 0);
-    CHECK(psd_busy_processors() >= 1);
 }
 
 int main(int argc, char **argv)

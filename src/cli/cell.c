@@ -1,5 +1,6 @@
 /* cell.c - ratios, and rows of them. */
 #include "cli/cell.h"
+#include "base/thread.h"
 #include "cli/csv.h"
 
 double psd_cell_cores(const struct psd_cell *cell)
@@ -72,7 +73,7 @@ void psd_cell_table_row(FILE *out, const struct psd_cell *cell)
     show_time(out, cell);
     fprintf(out, "  %7.1f  %8.3f  %5.2f  %-7s  %12.1f", cell->sent / 1e6,
             per_gigabyte(cell, cell->busy.machine_s), psd_cell_cores(cell),
-            psd_cell_limit(cell, psd_busy_processors()), cell->simulated_s * 1e3);
+            psd_cell_limit(cell, psd_thread_processors()), cell->simulated_s * 1e3);
     if (!cell->too_busy)
         fprintf(out, "  %9.1f", 100 * difference(cell));
     fputc('\n', out);
@@ -99,6 +100,6 @@ void psd_cell_csv_row(FILE *out, const char *model, size_t batch, const struct p
             cell->sent, cell->bound.bytes);
     fprintf(out, "%.6f,%.6f,%.6f,%s,%d,%.6f,%.6f\n", per_gigabyte(cell, cell->busy.machine_s),
             per_gigabyte(cell, cell->busy.own_s), psd_cell_cores(cell),
-            psd_cell_limit(cell, psd_busy_processors()), cell->too_busy, cell->simulated_s * 1e3,
+            psd_cell_limit(cell, psd_thread_processors()), cell->too_busy, cell->simulated_s * 1e3,
             difference(cell));
 }

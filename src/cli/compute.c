@@ -1,25 +1,18 @@
 /* compute.c - the host, its threads, and a net on them. */
 #include "cli/compute.h"
+#include "base/thread.h"
+#include "engine/plugins.h"
 #include "proto/caffe.pb-c.h"
 
-#include <sched.h>
 #include <string.h>
 
 const char *const psd_compute_phases[] = {
     [CAFFE__PHASE__TRAIN] = "TRAIN", [CAFFE__PHASE__TEST] = "TEST", NULL};
 
-/* Those that we may run on, which may be fewer than the machine has. */
-unsigned psd_compute_processors(void)
-{
-    cpu_set_t set;
-
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? (unsigned)CPU_COUNT(&set) : 1;
-}
-
 static psd_status open_device(const struct psd_compute_options *options, struct psd_compute *out)
 {
     struct psd_ops_options ops = {
-        .threads = options->threads ? (unsigned)options->threads : psd_compute_processors(),
+        .threads = options->threads ? (unsigned)options->threads : psd_thread_processors(),
         .backend = options->backend,
     };
 
@@ -44,7 +37,14 @@ psd_status psd_compute_open(struct psd_cli *cli, const struct psd_compute_option
                                     "computes on the CPU");
     if (options->max_bad && psd_bad_parse(options->max_bad, &compute.max_bad) != PSD_OK)
         return psd_cli_misuse(cli, "--max-bad: %s", psd_error());
-    PSD_TRY(open_device(options, &compute));
+    psd_status status =
+        psd_plugins_load_all((const char *const *)options->plugins, &compute.plugins);
+    if (status == PSD_OK)
+        status = open_device(options, &compute);
+    if (status != PSD_OK) {
+        psd_plugins_destroy(compute.plugins);
+        return status;
+    }
     *out = compute;
     return PSD_OK;
 }
@@ -53,6 +53,7 @@ void psd_compute_close(struct psd_compute *compute)
 {
     psd_ops_close(compute->ops);
     psd_device_close(compute->device);
+    psd_plugins_destroy(compute->plugins);
 }
 
 /* --- nets ------------------------------------------------------------------------------------- */
@@ -69,6 +70,7 @@ psd_status psd_compute_net(struct psd_cli *cli, const struct psd_compute *comput
         .device = compute->device,
         .log = cli->log,
         .max_bad = compute->max_bad,
+        .plugins = compute->plugins,
     };
 
     return psd_net_create(&build, out);
@@ -83,6 +85,7 @@ struct psd_solver_options psd_compute_solver(struct psd_cli *cli, const struct p
         .ops = compute->ops,
         .log = cli->log,
         .max_bad = compute->max_bad,
+        .plugins = compute->plugins,
         .level = compute->level,
         .stages = compute->stages,
     };

@@ -19,8 +19,9 @@ struct psd_compute_options {
     char *backend;   /* NULL: the best for each operation */
     char *gpu;       /* Caffe's flag; NULL: not given */
     int64_t level;
-    char **stages; /* NULL, or ends with NULL */
-    char *max_bad; /* NULL: the default */
+    char **stages;  /* NULL, or ends with NULL */
+    char *max_bad;  /* NULL: the default */
+    char **plugins; /* NULL, or ends with NULL */
 };
 
 /* clang-format off */
@@ -38,19 +39,19 @@ struct psd_compute_options {
      PSD_LIST(type, compute.stages)},                                                              \
     {"max-bad", "N|P%", NULL,                                                                      \
      "bears so many records that cannot be used, or this share of them; default: 0.1%",            \
-     PSD_TEXT(type, compute.max_bad)}
+     PSD_TEXT(type, compute.max_bad)},                                                             \
+    {"plugin", "FILE,...", NULL, "has layers from outside, in these shared libraries",              \
+     PSD_LIST(type, compute.plugins)}
 /* clang-format on */
 
 /* The names of Caffe__Phase, for an option. */
 extern const char *const psd_compute_phases[]; /* "TRAIN", "TEST", NULL */
 
-/* The processors that we may run on. */
-unsigned psd_compute_processors(void);
-
 /* An open device, what computes on it, and what the options say otherwise. */
 struct psd_compute {
-    struct psd_device *device; /* owned */
-    struct psd_ops *ops;       /* owned */
+    struct psd_device *device;   /* owned */
+    struct psd_ops *ops;         /* owned */
+    struct psd_plugins *plugins; /* owned; NULL: none */
     struct psd_bad_limit max_bad;
     int level;
     const char *const *stages; /* borrowed from the options; NULL, or ends with NULL */

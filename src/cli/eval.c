@@ -6,13 +6,11 @@
  * For inference, for looking inside a net, and for comparing it with another program's. */
 #include "base/alloc.h"
 #include "base/npy.h"
-#include "base/suggest.h"
 #include "cli/compute.h"
 #include "proto/caffe.pb-c.h"
 #include "proto/field.h"
 #include "proto/upgrade.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 struct eval_options {
@@ -25,7 +23,8 @@ struct eval_options {
 
 static const struct psd_option eval_options[] = {
     {"model", "FILE", NULL, "the net", PSD_TEXT(struct eval_options, model)},
-    {"weights", "FILE,...", NULL, "its weights, .caffemodel files; default: as the fillers say",
+    {"weights", "FILE,...", NULL,
+     "its weights, .caffemodel or .caffemodel.h5 files; default: as the fillers say",
      PSD_LIST(struct eval_options, weights)},
     {"phase", NULL, "TEST", "builds the net for this phase",
      PSD_CHOICE(struct eval_options, phase, psd_compute_phases)},
@@ -95,74 +94,6 @@ static psd_status make_items(struct psd_cli *cli, char **texts, bool read, struc
             PSD_TRY(psd_npy_read(out->items[i].file, &out->items[i].npy));
     }
     return PSD_OK;
-}
-
-/* --- names in a net --------------------------------------------------------------------------- */
-
-/* The parameter called "layer[index]". */
-static struct psd_blob *find_param(const struct psd_net *net, const char *name)
-{
-    const char *bracket = strrchr(name, '[');
-    char *end = NULL;
-
-    if (!bracket)
-        return NULL;
-    unsigned long index = strtoul(bracket + 1, &end, 10);
-    if (end == bracket + 1 || strcmp(end, "]") != 0)
-        return NULL;
-    for (size_t i = 0; i < net->n_layers; i++) {
-        const struct psd_layer *layer = &net->layers[i];
-        bool named = strlen(layer->name) == (size_t)(bracket - name) &&
-                     strncmp(layer->name, name, (size_t)(bracket - name)) == 0;
-        if (named && index < layer->n_params)
-            return &layer->params[index]->blob;
-    }
-    return NULL;
-}
-
-/* Where a layer in place has made a blob of its own, there are several of one name. They are then one
- * to the user: forward begins with the first and ends with the last, backward the other way round. */
-enum end { FIRST, LAST };
-
-static struct psd_blob *find_named(const struct psd_net *net, const char *name, enum end end)
-{
-    for (size_t i = 0; end == FIRST && i < net->n_blobs; i++) {
-        if (strcmp(net->blob_names[i], name) == 0)
-            return &net->blobs[i];
-    }
-    return psd_net_blob(net, name);
-}
-
-static psd_status find_blob(const struct psd_net *net, const char *name, enum end end,
-                            struct psd_blob **out)
-{
-    struct psd_suggest suggest;
-
-    *out = find_named(net, name, end);
-    if (!*out)
-        *out = find_param(net, name);
-    if (*out)
-        return PSD_OK;
-    psd_suggest_init(&suggest, name, strlen(name));
-    for (size_t i = 0; i < net->n_blobs; i++)
-        psd_suggest_offer(&suggest, net->blob_names[i]);
-    for (size_t i = 0; i < net->n_params; i++)
-        psd_suggest_offer(&suggest, net->params[i]->name);
-    return psd_fail(PSD_ECONFIG, "%s has no blob or parameter \"%s\"%s", net->document->path, name,
-                    psd_suggest_phrase(&suggest));
-}
-
-/* The layer that fills the blob: its maker, not those that change it in place afterwards. NULL for a
- * parameter. */
-static const struct psd_layer *maker_of(const struct psd_net *net, const struct psd_blob *blob)
-{
-    for (size_t i = 0; i < net->n_layers; i++) {
-        for (size_t k = 0; k < net->layers[i].n_top; k++) {
-            if (net->layers[i].top[k] == blob)
-                return &net->layers[i];
-        }
-    }
-    return NULL;
 }
 
 static bool is_output(const struct psd_net *net, const struct psd_blob *blob)
@@ -245,8 +176,8 @@ static psd_status set_values(const struct job *job)
     for (size_t i = 0; i < job->set.count; i++) {
         const struct item *item = &job->set.items[i];
         struct psd_blob *blob = NULL;
-        PSD_TRY(find_blob(job->net, item->name, FIRST, &blob));
-        const struct psd_layer *maker = maker_of(job->net, blob);
+        PSD_TRY(psd_net_find(job->net, item->name, PSD_NET_FIRST, &blob));
+        const struct psd_layer *maker = psd_net_maker(job->net, blob);
         if (maker && maker->kind != &psd_layer_input)
             return psd_fail(PSD_ECONFIG,
                             "\"%s\" cannot be set, since layer %s computes it; tops of Input "
@@ -262,13 +193,14 @@ static psd_status set_diffs(const struct job *job)
     for (size_t i = 0; i < job->set_diff.count; i++) {
         const struct item *item = &job->set_diff.items[i];
         struct psd_blob *blob = NULL;
-        PSD_TRY(find_blob(job->net, item->name, LAST, &blob));
+        PSD_TRY(psd_net_find(job->net, item->name, PSD_NET_LAST, &blob));
         if (!is_output(job->net, blob) || !psd_blob_gradient(blob))
             return psd_fail(PSD_ECONFIG,
                             "the gradient of \"%s\" cannot be set; that of an output can, where "
                             "something before it learns",
                             item->name);
         PSD_TRY(copy_in(item, blob, psd_blob_gradient(blob)));
+        psd_net_give_diff(job->net, blob);
     }
     return PSD_OK;
 }
@@ -278,7 +210,7 @@ static psd_status write_all(const struct job *job, const struct items *items, bo
     for (size_t i = 0; i < items->count; i++) {
         const struct item *item = &items->items[i];
         struct psd_blob *blob = NULL;
-        PSD_TRY(find_blob(job->net, item->name, diffs ? FIRST : LAST, &blob));
+        PSD_TRY(psd_net_find(job->net, item->name, diffs ? PSD_NET_FIRST : PSD_NET_LAST, &blob));
         const float *values = diffs ? psd_blob_gradient(blob) : psd_blob_values(blob);
         if (!values)
             return psd_fail(PSD_ECONFIG, "\"%s\" has no gradient: no loss depends on it",
@@ -360,8 +292,8 @@ const struct psd_command psd_command_eval = {
         "Builds the net, gives its inputs the arrays of NumPy files (.npy), runs it and writes "
         "any blob or parameter, or the gradient of one, as NumPy files. A parameter is called "
         "layer[index], such as conv1[0]. Inputs take the shape of their files.\n\n"
-        "With --set-diff or --get-diff it runs backward, too. The gradient of a loss is its loss "
-        "weight by itself; that of other outputs is zero, or what --set-diff says.",
+        "With --set-diff or --get-diff it runs backward, too. The gradient of an output is what "
+        "--set-diff says, or else its loss weight, which is zero for what is no loss.",
     .options = eval_options,
     .options_size = sizeof(struct eval_options),
     .run = run,

@@ -43,6 +43,7 @@ static void report(const struct self *self, unsigned rank, int state, int error)
 __attribute__((noreturn)) static void live(const struct self *self, unsigned rank, pid_t keeper)
 {
     setpgid(0, 0);
+    prctl(PR_SET_NAME, program_invocation_short_name); /* not the keeper's */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != keeper)
         _exit(1); /* it was killed before we said so */

@@ -39,7 +39,7 @@ void psd_launch_press(struct psd_launch *launch)
     launch->is_ending = true;
     act_after(launch, patience_ns);
     if (launch->cause.weight && launch->n_ended < launch->options->count)
-        tell(launch, "other members go on as if nothing had happened: they are ended now");
+        tell(launch, "other members have not ended by themselves: they are ended now");
     psd_keeper_order(&launch->keeper, SIGTERM);
     psd_keeper_order(&launch->keeper, SIGCONT); /* who is stopped hears nothing */
 }

@@ -125,7 +125,7 @@ static void the_first_failure_ends_all_and_is_told(void)
         CHECK(end.exit_code == cases[i].exit_code && end.rank == 2);
         CHECK(end.is_own == (way == FAILS || way == FAILS_WITH_CODE));
         CHECK_TEXT(cases[i].sentence, end.sentence);
-        CHECK_TEXT("other members go on as if nothing had happened: they are ended now",
+        CHECK_TEXT("other members have not ended by themselves: they are ended now",
                    board->sentence);
         CHECK(atomic_load(&board->told) == 2);
     }

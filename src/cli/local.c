@@ -97,6 +97,8 @@ static psd_status launch(struct local *local)
                                                         .tell = tell},
                            &end));
     local->cli->exit_code = end.exit_code;
+    if (job->cause)
+        *job->cause = end.status;
     return PSD_OK;
 }
 

@@ -47,6 +47,8 @@ struct psd_local_job {
                        int *exit_code);
     void *arg;
     bool over_status, passes_every_int; /* as in launch.h */
+    psd_status
+        *cause; /* filled: what the first has failed with, as in launch.h; NULL: nobody asks */
 };
 
 /* Runs the job. Its exit code becomes that of the program; what went wrong in a member has been shown. A

@@ -4,7 +4,8 @@
 
 #include <unistd.h>
 
-/* In the order of "poseidon help". */
+/* clang-format off */
+/* In the order of "poseidon help", a line each. */
 static const struct psd_command *const commands[] = {
     &psd_command_train,
     &psd_command_run,
@@ -17,7 +18,10 @@ static const struct psd_command *const commands[] = {
     &psd_command_device_query,
     &psd_command_convert_mnist,
     &psd_command_convert_cifar,
+    &psd_command_layers,
     &psd_command_print,
+    &psd_command_summary,
+    &psd_command_draw,
     &psd_command_upgrade_net,
     &psd_command_upgrade_solver,
     &psd_command_config,
@@ -26,6 +30,7 @@ static const struct psd_command *const commands[] = {
     &psd_command_version,
     NULL,
 };
+/* clang-format on */
 
 /* "make install" makes links of these. */
 static const struct psd_alias aliases[] = {

@@ -33,6 +33,8 @@ static psd_status solve(struct psd_cli *cli, const struct psd_compute *compute,
     struct psd_solver *solver = NULL;
     struct psd_solver_options options = psd_compute_solver(cli, compute, document);
 
+    options.stand_in = &(struct psd_stand_in){0};
+    options.sketch = true;
     PSD_TRY(psd_solver_create(&options, &solver));
     psd_status status = psd_net_workload_create(solver->net, out);
     if (status == PSD_OK)

@@ -34,7 +34,9 @@ struct psd_model_options {
     {"level", "N", "0", "the level that include and exclude rules see",                            \
      PSD_INT(type, model.compute.level, INT32_MIN, INT32_MAX)},                                    \
     {"stage", "NAME,...", NULL, "the stages that include and exclude rules see",                   \
-     PSD_LIST(type, model.compute.stages)}
+     PSD_LIST(type, model.compute.stages)},                                                        \
+    {"plugin", "FILE,...", NULL, "has layers from outside, in these shared libraries",              \
+     PSD_LIST(type, model.compute.plugins)}
 #define PSD_MODEL_OPTIONS(type)                                                                    \
     PSD_MODEL_NET_OPTIONS(type),                                                                   \
     {"latency", NULL, "50us", "how long a message takes from node to node beside its bytes",       \

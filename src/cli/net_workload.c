@@ -2,18 +2,10 @@
 #include "cli/net_workload.h"
 #include "base/alloc.h"
 #include "cli/share.h"
+#include "cli/sketch.h"
 #include "comm/workload_file.h"
-#include "proto/upgrade.h"
 
 #include <string.h>
-
-static size_t batch_of(const struct psd_net *net)
-{
-    const struct psd_layer *first = net->layers;
-    bool has = net->n_layers && first->n_top && first->top[0]->shape.axes;
-
-    return has ? first->top[0]->shape.dim[0] : 1;
-}
 
 static bool is_transposed(const struct psd_layer *layer)
 {
@@ -26,7 +18,7 @@ static bool has_factors(const struct psd_layer *layer, size_t batch)
     const struct psd_param *weights = layer->params[0];
     size_t outputs = weights->blob.shape.dim[is_transposed(layer) ? 1 : 0];
 
-    return layer->kind->gives_factors && weights->uses == 1 &&
+    return layer->kind->gives_factors && !layer->varies && weights->uses == 1 &&
            layer->top[0]->count == batch * outputs;
 }
 
@@ -65,7 +57,7 @@ psd_status psd_net_workload_create(const struct psd_net *net, struct psd_workloa
     struct psd_workload *workload = NULL;
     const char *name = net->param->name ? net->param->name : "";
 
-    PSD_TRY(psd_workload_create(name, batch_of(net), &workload));
+    PSD_TRY(psd_workload_create(name, psd_net_samples(net), &workload));
     for (size_t i = 0; i < net->n_layers; i++) {
         psd_status status = add_layer(workload, &net->layers[i]);
         if (status != PSD_OK) {
@@ -79,23 +71,14 @@ psd_status psd_net_workload_create(const struct psd_net *net, struct psd_workloa
 
 /* --- what --model means ----------------------------------------------------------------------- */
 
-static psd_status build(struct psd_cli *cli, const struct psd_compute_options *options,
-                        const char *path, struct psd_workload **out)
+static psd_status build(struct psd_cli *cli, const struct psd_sketch_options *wanted,
+                        struct psd_workload **out)
 {
-    struct psd_document *document = NULL;
-    struct psd_compute compute;
-    struct psd_net *net = NULL;
+    struct psd_sketch sketch;
 
-    PSD_TRY(psd_compute_open(cli, options, &compute));
-    psd_status status =
-        psd_upgrade_read(path, &caffe__net_parameter__descriptor, cli->log, &document);
-    if (status == PSD_OK)
-        status = psd_compute_net(cli, &compute, document, CAFFE__PHASE__TRAIN, &net);
-    if (status == PSD_OK)
-        status = psd_net_workload_create(net, out);
-    psd_net_destroy(net);
-    psd_document_destroy(document);
-    psd_compute_close(&compute);
+    PSD_TRY(psd_sketch_open(cli, wanted, &sketch));
+    psd_status status = psd_net_workload_create(sketch.net, out);
+    psd_sketch_close(&sketch);
     return status;
 }
 
@@ -112,8 +95,12 @@ psd_status psd_net_workload_read(struct psd_cli *cli, const struct psd_compute_o
     char *path = NULL;
 
     PSD_TRY(psd_share_find(NULL, "descriptions", model, &path));
+    struct psd_sketch_options wanted = {.model = path,
+                                        .phase = CAFFE__PHASE__TRAIN,
+                                        .level = options->level,
+                                        .stages = options->stages};
     psd_status status =
-        is_description(path) ? psd_workload_file_read(path, out) : build(cli, options, path, out);
+        is_description(path) ? psd_workload_file_read(path, out) : build(cli, &wanted, out);
     psd_alloc_free(path);
     return status;
 }

@@ -16,8 +16,8 @@
 psd_status psd_net_workload_create(const struct psd_net *net, struct psd_workload **out);
 
 /* The workload that a command's option --model means: a description when that is the name of one of
- * ours ("vgg19") or of a file that ends with .txt, else a net, which is built for the phase TRAIN as
- * `options` say. The caller owns *out. */
+ * ours ("vgg19") or of a file that ends with .txt, else a net, of which a sketch is built for the
+ * phase TRAIN as `options` say: it needs no database. The caller owns *out. */
 psd_status psd_net_workload_read(struct psd_cli *cli, const struct psd_compute_options *options,
                                  const char *model, struct psd_workload **out);
 

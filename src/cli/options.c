@@ -113,10 +113,16 @@ static psd_status unknown(const struct parser *parser, const struct word *word)
                     word->argument, psd_suggest_best(&suggest));
 }
 
+/* As people write it: -n, --solver. */
+static const char *dashes(const struct word *word)
+{
+    return word->length == 1 ? "-" : "--";
+}
+
 static psd_status store(const struct parser *parser, const struct match *match,
                         const struct word *word, const char *text)
 {
-    char *flag = psd_alloc_text("--%.*s", (int)word->length, word->name);
+    char *flag = psd_alloc_text("%s%.*s", dashes(word), (int)word->length, word->name);
     psd_status status;
 
     if (!flag)
@@ -157,7 +163,7 @@ static psd_status take_option(struct parser *parser)
     if (match.value->kind == PSD_VALUE_BOOL)
         return store(parser, &match, &word, "on");
     if (parser->at == parser->argc)
-        return psd_fail(PSD_EINVAL, "option \"--%s\" needs a value: %s", word.name,
+        return psd_fail(PSD_EINVAL, "option \"%s%s\" needs a value: %s", dashes(&word), word.name,
                         psd_options_needs(match.value, match.needs, needs, sizeof needs));
     return store(parser, &match, &word, parser->argv[parser->at++]);
 }

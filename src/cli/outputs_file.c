@@ -86,7 +86,7 @@ static void write_head(FILE *to, const struct psd_net *net)
 {
     fputs("Iteration,time,loss", to);
     for (size_t i = 0; i < net->n_outputs; i++) {
-        size_t count = net->blobs[net->outputs[i]].count;
+        size_t count = psd_net_output_size(net, i);
         for (size_t k = 0; k < count; k++)
             if (count > 1)
                 fprintf(to, ",%s[%zu]", net->blob_names[net->outputs[i]], k);

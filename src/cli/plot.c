@@ -1,5 +1,6 @@
 /* plot.c - the picture, from top to bottom. */
 #include "cli/plot.h"
+#include "cli/svg.h"
 
 #include <math.h>
 
@@ -28,27 +29,11 @@ struct axes {
     double top; /* pixels of the upper left corner is LEFT, top */
 };
 
-static void put_text(FILE *out, const char *text)
-{
-    for (; *text; text++) {
-        switch (*text) {
-        case '<':
-            fputs("&lt;", out);
-            break;
-        case '&':
-            fputs("&amp;", out);
-            break;
-        default:
-            fputc(*text, out);
-        }
-    }
-}
-
 /* Letters at a place; `how` has more attributes. */
 static void put_label(FILE *out, double x, double y, const char *how, const char *text)
 {
     fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, how);
-    put_text(out, text);
+    psd_svg_text(out, text);
     fputs("</text>\n", out);
 }
 

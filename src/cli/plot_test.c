@@ -87,7 +87,7 @@ static void names_are_text_whatever_is_in_them(void)
     other.title = "</svg>";
     other.names = strange;
     draw(&other);
-    CHECK(count("a&lt;b>&amp;c") == 1);
+    CHECK(count("a&lt;b&gt;&amp;c") == 1);
     CHECK(count("</svg>") == 1);
 }
 

@@ -1,5 +1,6 @@
 #include "cli/teamwork.h"
 #include "base/alloc.h"
+#include "base/thread.h"
 #include "cli/wishes.h"
 
 #include <stdio.h>
@@ -22,7 +23,7 @@ void psd_teamwork_count(const struct psd_teamwork_options *options,
     if (threads)
         out->threads = (unsigned)threads;
     else
-        out->threads = out->workers == 1 ? psd_compute_processors() : 1;
+        out->threads = out->workers == 1 ? psd_thread_processors() : 1;
 }
 
 /* --- what is wished ------------------------------------------------------------------------------ */
@@ -34,6 +35,32 @@ static size_t count(char *const *texts)
     while (texts && texts[n])
         n++;
     return n;
+}
+
+static psd_status check_wishes(struct psd_cli *cli, char *const *texts, bool are_forms)
+{
+    for (; texts && *texts; texts++) {
+        struct psd_workload_wish wish = {0};
+        PSD_TRY(psd_wishes_read_text(cli, are_forms, *texts, &wish));
+    }
+    return PSD_OK;
+}
+
+psd_status psd_teamwork_check(struct psd_cli *cli, const struct psd_teamwork_options *options,
+                              unsigned ranks)
+{
+    int64_t workers = options->workers ? options->workers : ranks;
+
+    if (workers < ranks)
+        return psd_cli_misuse(cli, "%u processes need at least as many logical workers, not %lld",
+                              ranks, (long long)workers);
+    if (options->global_batch && options->global_batch < workers)
+        return psd_cli_misuse(cli,
+                              "a global batch of %lld is less than a sample for each of %lld "
+                              "logical workers",
+                              (long long)options->global_batch, (long long)workers);
+    PSD_TRY(check_wishes(cli, options->forms, true));
+    return check_wishes(cli, options->routes, false);
 }
 
 static psd_status read_wishes(struct psd_cli *cli, const struct psd_teamwork_options *options,
@@ -97,7 +124,7 @@ psd_status psd_teamwork_open(struct psd_cli *cli, const struct psd_teamwork_opti
                              const struct psd_invitation *invitation, struct psd_teamwork *out)
 {
     struct psd_ensemble_options build = {
-        .processors = psd_compute_processors(),
+        .processors = psd_thread_processors(),
         .backend = compute->backend,
         .global_batch = (size_t)options->global_batch,
         .sums = options->reduce == PSD_TEAMWORK_SUM,
@@ -106,9 +133,7 @@ psd_status psd_teamwork_open(struct psd_cli *cli, const struct psd_teamwork_opti
     };
 
     psd_teamwork_count(options, compute, invitation ? invitation->ranks : 1, out);
-    if (out->workers < out->ranks)
-        return psd_cli_misuse(cli, "%u processes need at least as many logical workers, not %u",
-                              out->ranks, out->workers);
+    PSD_TRY(psd_teamwork_check(cli, options, out->ranks));
     if (out->workers == 1 && !options->global_batch)
         return PSD_OK;
     snprintf(out->address, sizeof out->address, "inproc://train-%d", (int)getpid());
@@ -134,5 +159,5 @@ void psd_teamwork_join(const struct psd_teamwork *teamwork, struct psd_solver_op
     if (!teamwork->ensemble)
         return;
     solver->team = &teamwork->team;
-    solver->batch = psd_ensemble_batch(teamwork->ensemble);
+    psd_ensemble_place(teamwork->ensemble, solver);
 }

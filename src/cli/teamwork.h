@@ -57,6 +57,10 @@ void psd_teamwork_count(const struct psd_teamwork_options *options,
                         const struct psd_compute_options *compute, unsigned ranks,
                         struct psd_teamwork *out);
 
+/* Whether options and their values fit together, and a number of processes: misuse of the command. */
+psd_status psd_teamwork_check(struct psd_cli *cli, const struct psd_teamwork_options *options,
+                              unsigned ranks);
+
 /* Makes the ensemble; `invitation` NULL: this process is the whole job. It is borrowed until the start
  * of training. */
 psd_status psd_teamwork_open(struct psd_cli *cli, const struct psd_teamwork_options *options,

@@ -1,4 +1,5 @@
 /* teamwork_test.c - what the options of several workers mean. */
+#include "base/thread.h"
 #include "cli/teamwork.h"
 #include "test.h"
 
@@ -20,7 +21,7 @@ static void counts_have_their_defaults(void)
                                                .threads = cases[i].threads};
         struct psd_compute_options compute = {.threads = cases[i].compute};
         struct psd_teamwork out;
-        unsigned threads = cases[i].t ? cases[i].t : psd_compute_processors();
+        unsigned threads = cases[i].t ? cases[i].t : psd_thread_processors();
         psd_teamwork_count(&options, &compute, cases[i].ranks, &out);
         if (out.ranks != cases[i].ranks || out.workers != cases[i].s || out.threads != threads)
             TEST_FAIL("case %zu: %u processes, %u workers of %u threads", i, out.ranks, out.workers,
@@ -59,6 +60,7 @@ static void several_workers_make_a_team(void)
     CHECK_OK(open_with(&options, &out));
     psd_teamwork_join(&out, &solver);
     CHECK(solver.team == &out.team && solver.batch == 3);
+    CHECK(solver.position.of == 3 && solver.position.global_batch == 7);
     CHECK(out.team.workers == 3 && out.team.hosted == 3 && out.team.writes);
     psd_teamwork_close(&out);
     CHECK(!out.ensemble && !out.wishes);
@@ -81,15 +83,30 @@ static void forms_and_routes_are_wishes_by_name(void)
     psd_teamwork_close(&out);
 }
 
-static void a_batch_smaller_than_its_workers_is_refused(void)
+static void what_does_not_fit_together_is_misuse(void)
 {
-    struct psd_teamwork_options options = {.workers = 3, .global_batch = 2};
-    struct psd_teamwork out;
+    char form[] = "fc6", route[] = "fc6=pigeon";
+    char *forms[] = {form, NULL}, *routes[] = {route, NULL};
+    const struct {
+        struct psd_teamwork_options options;
+        unsigned ranks;
+        const char *sentence;
+    } cases[] = {
+        {{.workers = 2}, 3, "3 processes need at least as many logical workers, not 2."},
+        {{.workers = 3, .global_batch = 2},
+         1,
+         "a global batch of 2 is less than a sample for each of 3 logical workers."},
+        {{.global_batch = 3}, 4, "a global batch of 3 is less than a sample for each of 4"},
+        {{.forms = forms}, 2, "--form is written NAME=WORD, and \"fc6\" has no =."},
+        {{.routes = routes}, 2, "--route fc6: \"pigeon\" is not one of auto, servers"},
+    };
 
-    CHECK_STATUS(PSD_EINVAL, open_with(&options, &out));
-    CHECK_TEXT("a global batch of 2 is less than a sample for each of 3 logical workers",
-               psd_error());
-    psd_teamwork_close(&out);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct psd_cli cli = {.program = "poseidon"};
+        CHECK_STATUS(PSD_EINVAL, psd_teamwork_check(&cli, &cases[i].options, cases[i].ranks));
+        CHECK(cli.misused && strstr(psd_error(), cases[i].sentence));
+    }
+    CHECK_OK(psd_teamwork_check(NULL, &(struct psd_teamwork_options){.global_batch = 4}, 4));
 }
 
 int main(int argc, char **argv)
@@ -98,5 +115,5 @@ int main(int argc, char **argv)
     RUN(one_worker_needs_no_team)
     RUN(several_workers_make_a_team)
     RUN(forms_and_routes_are_wishes_by_name)
-    RUN(a_batch_smaller_than_its_workers_is_refused)
+    RUN(what_does_not_fit_together_is_misuse)
 }

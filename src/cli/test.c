@@ -13,7 +13,7 @@ struct test_options {
 
 static const struct psd_option test_options[] = {
     {"model", "FILE", NULL, "the net", PSD_TEXT(struct test_options, model)},
-    {"weights", "FILE,...", NULL, "its weights, .caffemodel files",
+    {"weights", "FILE,...", NULL, "its weights, .caffemodel or .caffemodel.h5 files",
      PSD_LIST(struct test_options, weights)},
     {"iterations", "N", "50", "tests on N batches",
      PSD_INT(struct test_options, iterations, 1, INT32_MAX)},
@@ -33,8 +33,9 @@ static void take_scores(struct psd_cli *cli, const struct psd_net *net, long lon
             double score = (double)psd_blob_values(blob)[k];
             psd_log_info(cli->log, "Batch %lld, %s = %g", batch, net->blob_names[net->outputs[i]],
                          score);
-            sums[number++] += score;
+            sums[number + k] += score;
         }
+        number += psd_net_output_size(net, i);
     }
 }
 
@@ -44,10 +45,9 @@ static void show_means(struct psd_cli *cli, const struct psd_net *net, const dou
     size_t number = 0;
 
     for (size_t i = 0; i < net->n_outputs; i++) {
-        const struct psd_blob *blob = &net->blobs[net->outputs[i]];
         const char *name = net->blob_names[net->outputs[i]];
         double weight = (double)psd_net_loss_weight(net, net->outputs[i]);
-        for (size_t k = 0; k < blob->count; k++) {
+        for (size_t k = 0; k < psd_net_output_size(net, i); k++) {
             double mean = sums[number++] / batches;
             if (weight != 0)
                 psd_log_info(cli->log, "%s = %g (* %g = %g loss)", name, mean, weight,

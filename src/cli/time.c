@@ -24,7 +24,8 @@ struct time_options {
 
 static const struct psd_option time_options[] = {
     {"model", "FILE", NULL, "the net", PSD_TEXT(struct time_options, model)},
-    {"weights", "FILE,...", NULL, "its weights, .caffemodel files; default: as the fillers say",
+    {"weights", "FILE,...", NULL,
+     "its weights, .caffemodel or .caffemodel.h5 files; default: as the fillers say",
      PSD_LIST(struct time_options, weights)},
     {"phase", NULL, "TRAIN", "builds the net for this phase",
      PSD_CHOICE(struct time_options, phase, psd_compute_phases)},

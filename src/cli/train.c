@@ -5,6 +5,7 @@
  * Its options, its lines and what it does on signals are those of "caffe train". */
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "cli/advice.h"
 #include "cli/local.h"
 #include "cli/outputs_file.h"
 #include "cli/progress.h"
@@ -30,7 +31,8 @@ static const struct psd_option train_options[] = {
      PSD_TEXT(struct train_options, solver)},
     {"snapshot", "FILE", NULL, "goes on from this .solverstate",
      PSD_TEXT(struct train_options, snapshot)},
-    {"weights", "FILE,...", NULL, "starts from the weights of these .caffemodel files",
+    {"weights", "FILE,...", NULL,
+     "starts from the weights of these .caffemodel or .caffemodel.h5 files",
      PSD_TEXT(struct train_options, weights)},
     PSD_COMPUTE_OPTIONS(struct train_options),
     PSD_LOCAL_OPTIONS(struct train_options),
@@ -262,46 +264,6 @@ static psd_status take_part(struct psd_cli *cli, const struct train_options *opt
 
 /* --- processes ----------------------------------------------------------------------------------- */
 
-/* The other options that belong to the job, as they were given. */
-static const char *describe_others(const struct psd_teamwork_options *team, char *out, size_t room)
-{
-    char batch[60] = "", threads[60] = "";
-
-    if (team->global_batch)
-        snprintf(batch, sizeof batch, " --global-batch=%lld", (long long)team->global_batch);
-    if (team->threads)
-        snprintf(threads, sizeof threads, " --worker-threads=%lld", (long long)team->threads);
-    snprintf(out, room, "%s%s%s", batch, threads,
-             team->reduce == PSD_TEAMWORK_SUM ? " --reduce=sum" : "");
-    return out;
-}
-
-/* How to go on after a process has been lost, where there is something to go on from. */
-static void advise(struct psd_cli *cli, const struct train_options *options)
-{
-    struct psd_document *document = NULL;
-    char *newest = NULL, others[200];
-
-    if (psd_upgrade_read(options->solver, &caffe__solver_parameter__descriptor, NULL, &document) ==
-            PSD_OK &&
-        psd_solver_newest(document, &newest) == PSD_OK) {
-        if (newest)
-            psd_log_warning(
-                cli->log,
-                "to go on from the newest snapshot: poseidon train --solver=%s -n %lld "
-                "--logical-workers=%lld%s --snapshot=%s",
-                options->solver, (long long)options->local.count,
-                (long long)(options->team.workers ? options->team.workers : options->local.count),
-                describe_others(&options->team, others, sizeof others), newest);
-        else
-            psd_log_warning(cli->log,
-                            "there is no snapshot to go on from yet; --snapshot-every 60s "
-                            "makes them by the clock");
-    }
-    psd_alloc_free(newest);
-    psd_document_destroy(document);
-}
-
 /* What a process of the job needs. */
 struct part {
     struct psd_cli *cli;
@@ -321,15 +283,38 @@ static psd_status live(void *arg, const struct psd_invitation *invitation, int k
     return status;
 }
 
+/* Rank 0 alone writes it, and others would wait for that to start. */
+static psd_status probe_outputs(const struct train_options *options)
+{
+    struct psd_outputs_file *file = NULL;
+
+    if (is_given(options->net_outputs))
+        PSD_TRY(psd_outputs_file_open(options->net_outputs, true, NULL, &file));
+    psd_outputs_file_close(file);
+    return PSD_OK;
+}
+
 static psd_status run_job(struct psd_cli *cli, const struct train_options *options)
 {
     struct part part = {cli, options};
-    struct psd_local_job job = {
-        .options = &options->local, .live = live, .arg = &part, .over_status = true};
+    psd_status cause = PSD_OK;
+    struct psd_local_job job = {.options = &options->local,
+                                .live = live,
+                                .arg = &part,
+                                .over_status = true,
+                                .cause = &cause};
+    struct psd_advice advice = {.solver = options->solver,
+                                .snapshot = is_given(options->snapshot) ? options->snapshot : NULL,
+                                .processes = options->local.count,
+                                .team = &options->team,
+                                .began = psd_advice_now()};
 
+    PSD_TRY(psd_teamwork_check(cli, &options->team, (unsigned)options->local.count));
+    PSD_TRY(probe_outputs(options));
     PSD_TRY(psd_local_run(cli, &job));
+    advice.is_lost = cause == PSD_EPEER || cause == PSD_ETIMEOUT;
     if (cli->exit_code == PSD_EXIT_FAILED || cli->exit_code > 128 + SIGINT)
-        advise(cli, options);
+        psd_advice_give(cli->log, &advice);
     return PSD_OK;
 }
 
