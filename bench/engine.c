@@ -17,10 +17,10 @@
 #include "engine/solver.h"
 #include "proto/upgrade.h"
 
-#include <fcntl.h>
+#include "command.h"
+
 #include <math.h>
 #include <sched.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,26 +194,6 @@ static double seconds_of(struct timeval time)
     return (double)time.tv_sec + (double)time.tv_usec / 1e6;
 }
 
-/* Starts a command of the shell, which gives way to it; what it prints can be read from the file. */
-static FILE *start(char *command, pid_t *pid)
-{
-    extern char **environ;
-    char shell[] = "/bin/sh", option[] = "-c";
-    char *const argv[] = {shell, option, command, NULL};
-    posix_spawn_file_actions_t actions;
-    int ends[2];
-
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        die("pipe", "there is none");
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    if (posix_spawn(pid, shell, &actions, NULL, argv, environ) != 0)
-        die(shell, "does not start");
-    posix_spawn_file_actions_destroy(&actions);
-    close(ends[1]);
-    return fdopen(ends[0], "r");
-}
-
 static void read_run(FILE *from, uint64_t began, struct results *results, int run)
 {
     char line[120];
@@ -247,11 +227,11 @@ static double measure_once(char *command, struct results *results, int run)
     pid_t pid = 0;
     int status = 0;
 
-    FILE *from = start(command, &pid);
-    if (from)
-        read_run(from, began, results, run);
-    if (from)
-        fclose(from);
+    FILE *from = command_start(command, STDOUT_FILENO, &pid);
+    if (!from)
+        die(command, "does not start");
+    read_run(from, began, results, run);
+    fclose(from);
     if (wait4(pid, &status, 0, &use) != pid)
         die(command, "was lost");
     results->missing = is_missing(status);

@@ -13,10 +13,10 @@
 #include "base/random.h"
 #include "data/convert_writer.h"
 
-#include <fcntl.h>
+#include "command.h"
+
 #include <ftw.h>
 #include <limits.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,26 +127,6 @@ struct run {
     double cpu;   /* s for an iteration */
 };
 
-/* Starts a command of the shell, which gives way to it; its lines can be read from the file. */
-static FILE *start(char *command, pid_t *pid)
-{
-    extern char **environ;
-    char shell[] = "/bin/sh", option[] = "-c";
-    char *const argv[] = {shell, option, command, NULL};
-    posix_spawn_file_actions_t actions;
-    int ends[2];
-
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        die("pipe", "there is none");
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
-    if (posix_spawn(pid, shell, &actions, NULL, argv, environ) != 0)
-        die(shell, "does not start");
-    posix_spawn_file_actions_destroy(&actions);
-    close(ends[1]);
-    return fdopen(ends[0], "r");
-}
-
 /* Processor seconds of a process so far. */
 static double cpu_of(pid_t pid)
 {
@@ -195,7 +175,7 @@ static struct run measure(const struct net *net, const char *options)
 
     snprintf(command, sizeof command, "exec %s train --log-prefix none %s", program, options);
     uint64_t began = psd_clock_now();
-    FILE *from = start(command, &pid);
+    FILE *from = command_start(command, STDERR_FILENO, &pid);
     if (!from)
         die(command, "cannot be read");
     read_lines(from, net, pid, began, &run);
