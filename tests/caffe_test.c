@@ -98,6 +98,7 @@ static const struct {
     {"lrn_within", false},
     {"lstm_basic", false},
     {"lstm_expose_hidden", false},
+    {"mini_cnn", false},
     {"multinomial_logistic", false},
     {"mvn", false},
     {"mvn_mean_only", false},
@@ -129,6 +130,7 @@ static const struct {
     {"scale_ch_bias", false},
     {"scale_scalar", false},
     {"scale_two_bottoms", false},
+    {"shared_weights", false},
     {"sigmoidce_batch_size", false},
     {"sigmoidce_default", false},
     {"sigmoidce_none", false},
@@ -147,6 +149,7 @@ static const struct {
     {"softmaxloss_valid_ignore", false},
     {"softmaxloss_weight", false},
     {"split", false},
+    {"split_implicit", false},
     {"spp_max", false},
     {"tile_axis1", false},
 };
