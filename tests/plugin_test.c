@@ -48,6 +48,15 @@ static void a_net_has_a_layer_of_a_plugin(void)
     psd_npy_fini(&npy);
 }
 
+static void a_net_with_it_can_be_looked_at(void)
+{
+    start(trained);
+    CHECK(run("for c in summary 'plan --nodes 2 --bandwidth 1Gbit' draw; do $POSEIDON $c "
+              "--model=net.prototxt "
+              "--plugin $LIBRARIES/examples/plugins/softsign.so >$$ || exit 1; cat $$; done") == 0);
+    CHECK(strstr(run_out, "Softsign") && strstr(run_out, "total parameters: 9\n"));
+}
+
 static void it_trains_alike_on_any_number_of_processes(void)
 {
     start(trained);
@@ -97,6 +106,7 @@ static void a_layer_in_python_is_sent_this_way(void)
 int main(int argc, char **argv)
 {
     RUN(a_net_has_a_layer_of_a_plugin)
+    RUN(a_net_with_it_can_be_looked_at)
     RUN(it_trains_alike_on_any_number_of_processes)
     RUN(a_layer_says_what_is_wrong_with_its_text)
     RUN(without_the_plugin_its_type_is_unknown)

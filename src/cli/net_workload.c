@@ -98,7 +98,8 @@ psd_status psd_net_workload_read(struct psd_cli *cli, const struct psd_compute_o
     struct psd_sketch_options wanted = {.model = path,
                                         .phase = CAFFE__PHASE__TRAIN,
                                         .level = options->level,
-                                        .stages = options->stages};
+                                        .stages = options->stages,
+                                        .plugins = options->plugins};
     psd_status status =
         is_description(path) ? psd_workload_file_read(path, out) : build(cli, &wanted, out);
     psd_alloc_free(path);

@@ -59,6 +59,7 @@ static psd_status build(struct psd_cli *cli, const struct psd_sketch_options *op
         .ops = sketch->compute.ops,
         .device = sketch->compute.device,
         .log = cli->log,
+        .plugins = sketch->compute.plugins,
         .stand_in = stand_in,
         .sketch = true,
     };
@@ -68,8 +69,10 @@ static psd_status build(struct psd_cli *cli, const struct psd_sketch_options *op
 psd_status psd_sketch_open(struct psd_cli *cli, const struct psd_sketch_options *options,
                            struct psd_sketch *out)
 {
-    struct psd_compute_options compute = {
-        .threads = 1, .level = options->level, .stages = options->stages};
+    struct psd_compute_options compute = {.threads = 1,
+                                          .level = options->level,
+                                          .stages = options->stages,
+                                          .plugins = options->plugins};
     struct psd_sketch sketch = {.document = NULL};
     struct psd_stand_in stand_in = {0};
 

@@ -18,7 +18,7 @@ struct psd_sketch_options {
     int64_t batch;     /* 0: the net's own */
     Caffe__Phase phase;
     int64_t level;
-    char **stages; /* NULL, or ends with NULL */
+    char **stages, **plugins; /* each NULL, or ends with NULL */
 };
 
 /* clang-format off */
@@ -35,7 +35,9 @@ struct psd_sketch_options {
     {"level", "N", "0", "the level that include and exclude rules see",                            \
      PSD_INT(type, sketch.level, INT32_MIN, INT32_MAX)},                                           \
     {"stage", "NAME,...", NULL, "the stages that include and exclude rules see",                   \
-     PSD_LIST(type, sketch.stages)}
+     PSD_LIST(type, sketch.stages)},                                                               \
+    {"plugin", "FILE,...", NULL, "has layers from outside, in these shared libraries",             \
+     PSD_LIST(type, sketch.plugins)}
 /* clang-format on */
 
 struct psd_sketch {
