@@ -9,6 +9,7 @@
 #ifndef PSD_TESTS_NETS_H
 #define PSD_TESTS_NETS_H
 
+#include "base/alloc.h"
 #include "documents.h"
 #include "engine/net.h"
 
@@ -55,6 +56,26 @@ static inline psd_status lab_build(struct lab *lab, const struct psd_net_options
     return psd_net_create(&all, &lab->net);
 }
 
+/* Building the net survives every failed allocation. Returns how many there are. */
+static inline long lab_survives(const char *text, const struct psd_net_options *options)
+{
+    bool failed = true;
+    long n = 0;
+
+    for (; failed; n++) {
+        struct lab lab;
+        CHECK(lab_open(&lab, NULL, 1));
+        lab.document = net_of(text);
+        psd_alloc_fail_at(n);
+        psd_status status = lab_build(&lab, options);
+        failed = psd_alloc_fail_at(-1);
+        CHECK_STATUS(failed ? PSD_ENOMEM : PSD_OK, status);
+        CHECK(failed == (lab.net == NULL));
+        lab_close(&lab);
+    }
+    return n;
+}
+
 static inline struct lab lab_with(const char *text, const struct psd_net_options *options)
 {
     struct lab lab;
@@ -68,6 +89,17 @@ static inline struct lab lab_with(const char *text, const struct psd_net_options
 static inline struct lab lab_of(const char *text)
 {
     return lab_with(text, NULL);
+}
+
+/* The shape of the net's blob "y", as text; good until the next call. */
+static inline const char *lab_shape(const char *text)
+{
+    static char shape[200];
+    struct lab lab = lab_of(text);
+
+    psd_shape_text(&psd_net_blob(lab.net, "y")->shape, shape, sizeof shape);
+    lab_close(&lab);
+    return shape;
 }
 
 /* The sentence with which a net is refused; good until the next failure. */

@@ -9,17 +9,13 @@
 
 static const char *shape_after(const char *data, const char *param)
 {
-    static char text[200];
     char net[600];
 
     snprintf(net, sizeof net,
              "%s layer { name: 'c' type: 'Convolution' bottom: 'x' top: 'y' "
              "convolution_param { %s } }",
              data, param);
-    struct lab lab = lab_of(net);
-    psd_shape_text(&psd_net_blob(lab.net, "y")->shape, text, sizeof text);
-    lab_close(&lab);
-    return text;
+    return lab_shape(net);
 }
 
 static void every_way_of_giving_the_window(void)

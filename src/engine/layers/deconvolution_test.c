@@ -12,14 +12,10 @@
 
 static const char *shape_after(const char *data, const char *param)
 {
-    static char text[200];
     char net[600];
 
     snprintf(net, sizeof net, "%s" DECONV("%s"), data, param);
-    struct lab lab = lab_of(net);
-    psd_shape_text(&psd_net_blob(lab.net, "y")->shape, text, sizeof text);
-    lab_close(&lab);
-    return text;
+    return lab_shape(net);
 }
 
 static void the_top_is_what_a_convolution_would_have_started_from(void)

@@ -8,14 +8,10 @@
 
 static const char *shape_after(const char *data, const char *param)
 {
-    static char text[200];
     char net[600];
 
     snprintf(net, sizeof net, "%s" SPP("%s"), data, param);
-    struct lab lab = lab_of(net);
-    psd_shape_text(&psd_net_blob(lab.net, "y")->shape, text, sizeof text);
-    lab_close(&lab);
-    return text;
+    return lab_shape(net);
 }
 
 static void images_of_all_sizes_give_vectors_of_one(void)
