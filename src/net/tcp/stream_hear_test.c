@@ -110,6 +110,68 @@ static void what_is_refused_is_counted_once(void)
     on_each_kind(count_noise);
 }
 
+static bool has_sent_one(const struct end *end)
+{
+    return end->sent == 1;
+}
+
+/* The first frame that we write to a peer that has gone is answered with a reset, the next one fails. */
+static void lose_the_peer(struct ends *ends, struct psd_frame *x, struct psd_frame mine[2])
+{
+    ends->end[1].later = 1;
+    join(ends);
+    send_frames(&ends->end[0], x, 1);
+    wait_until(&ends->end[1], has_put_off);
+    stand_up(&ends->end[0]);
+    send_frames(&ends->end[1], &mine[0], 1);
+    wait_until(&ends->end[1], has_sent_one);
+    send_frames(&ends->end[1], &mine[1], 1);
+}
+
+static void hear_bye(struct ends *ends)
+{
+    struct psd_frame x = frame_of("x", "abcd", 4);
+    struct psd_frame mine[2] = {frame_of("y", NULL, 0), frame_of("z", NULL, 0)};
+
+    lose_the_peer(ends, &x, mine);
+    for (int i = 0; i < 20; i++) /* the lane has its turn, and says nothing yet */
+        wait_for(&ends->end[1], "opened\n");
+    on_loop(ends->end[1].loop, ask_again_now, &ends->end[1]);
+    wait_for(&ends->end[1], "opened\ngot x\nbye: has closed the connection\n");
+    part(ends);
+}
+
+static void a_bye_is_heard_behind_what_was_put_off(void)
+{
+    on_each_kind(hear_bye);
+}
+
+static bool is_over(const struct end *end)
+{
+    return end->broken > 0;
+}
+
+static void beat_until_it_is_over(struct ends *ends)
+{
+    struct psd_frame x = frame_of("x", "abcd", 4);
+    struct psd_frame mine[2] = {frame_of("y", NULL, 0), frame_of("z", NULL, 0)};
+    struct errand look = {.end = &ends->end[1], .is_true = is_over};
+    static const char gone[] = "opened\nbroken: is gone";
+
+    lose_the_peer(ends, &x, mine);
+    for (; !look.answer; look_away()) {
+        on_loop(ends->end[1].loop, beat_now, &look);
+        on_loop(ends->end[1].loop, look_now, &look);
+    }
+    CHECK(strncmp(look.diary, gone, strlen(gone)) == 0);
+    part(ends);
+}
+
+static void a_lost_peer_is_not_waited_for_longer_than_a_beat(void)
+{
+    on_each_kind(beat_until_it_is_over);
+}
+
 static const char *end_it_at; /* the event at which an end closes its stream */
 static bool is_ended;
 
@@ -162,5 +224,7 @@ int main(int argc, char **argv)
     RUN(what_is_put_off_waits_until_it_is_asked_for_again)
     RUN(a_refused_frame_breaks_the_stream_and_the_peer_hears_bye)
     RUN(what_is_refused_is_counted_once)
+    RUN(a_bye_is_heard_behind_what_was_put_off)
+    RUN(a_lost_peer_is_not_waited_for_longer_than_a_beat)
     RUN(the_owner_may_close_in_every_handler)
 }

@@ -53,6 +53,7 @@ static void empty_box(struct psd_stream *stream)
         psd_writer_put_open(&stream->writer, stream->box.open);
     if (stream->box.wants_beat)
         psd_writer_put_beat(&stream->writer);
+    stream->is_hopeless = stream->box.wants_beat && stream->is_mute;
     stream->reads_on |= stream->box.wants_reading && !stream->is_asking;
     stream->box.has_open = stream->box.wants_beat = stream->box.wants_reading = false;
 }
@@ -125,7 +126,7 @@ static psd_status read_some(struct psd_stream *stream)
 static void close_turn(struct psd_stream *stream, uint64_t read_before, uint64_t written_before)
 {
     struct psd_writer *writer = &stream->writer;
-    bool writes_on = !writer->is_blocked && !psd_writer_is_idle(writer) &&
+    bool writes_on = !writer->is_blocked && !stream->is_mute && !psd_writer_is_idle(writer) &&
                      writer->terms.number != PSD_STREAM_ANY;
     bool has_read = stream->reader.total != read_before;
     bool has_written = writer->total != written_before;
@@ -151,7 +152,7 @@ static psd_status watch(struct psd_stream *stream)
 {
     unsigned events = stream->is_deaf ? 0 : PSD_LOOP_READ;
 
-    if (stream->writer.is_blocked)
+    if (stream->writer.is_blocked && !stream->is_mute)
         events |= PSD_LOOP_WRITE;
     if (!stream->is_stopped && !stream->is_asking && !stream->reads_on)
         psd_reader_rest(&stream->reader);
@@ -161,25 +162,37 @@ static psd_status watch(struct psd_stream *stream)
                           &stream->watch);
 }
 
+static void write_some(struct psd_stream *stream)
+{
+    if (stream->is_mute || psd_writer_write(&stream->writer, BUDGET) == PSD_OK)
+        return;
+    stream->is_mute = true;
+    snprintf(stream->mute_why, sizeof stream->mute_why, "%s", psd_error());
+}
+
+/* A peer that has closed breaks our writing before we have read all that it has sent, its bye among it: so
+ * that is read first, also when a place must be waited for, though not for longer than a beat. */
+static bool has_lost_its_peer(const struct psd_stream *stream)
+{
+    bool may_hear_more = stream->is_asking || stream->reads_on;
+
+    return stream->is_mute && !stream->is_stopped && (stream->is_hopeless || !may_hear_more);
+}
+
 /* Orders, writing, reading. Whatever it was that the socket became ready for, both are tried: whoever
- * sends and receives at the same speed is woken half as often. A peer that has closed breaks our writing
- * before we have read its bye, so the reader has the first word. */
+ * sends and receives at the same speed is woken half as often. */
 static psd_status work(struct psd_stream *stream, unsigned ready, bool is_post)
 {
-    char why[PSD_STREAM_WHY];
-
     stream->writer.is_blocked &= !ready;
     stream->is_deaf |= (ready & PSD_LOOP_READ) && stream->is_asking;
     PSD_TRY(take_orders(stream, is_post));
     if (stream->is_stopped)
         return PSD_OK;
-    psd_status written = psd_writer_write(&stream->writer, BUDGET);
-    if (written != PSD_OK)
-        snprintf(why, sizeof why, "%s", psd_error());
-    if (ready & PSD_LOOP_READ || stream->reads_on || written != PSD_OK)
+    write_some(stream);
+    if (ready & PSD_LOOP_READ || stream->reads_on || stream->is_mute)
         PSD_TRY(read_some(stream));
-    if (written != PSD_OK && !stream->is_stopped)
-        break_off(stream, false, why);
+    if (has_lost_its_peer(stream))
+        break_off(stream, false, stream->mute_why);
     return watch(stream);
 }
 

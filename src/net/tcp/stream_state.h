@@ -58,9 +58,12 @@ struct psd_stream {
     struct psd_reader reader;
     struct psd_writer writer;
     struct psd_watch watch;
-    bool is_asking;  /* a head waits for its place */
-    bool is_deaf;    /* the socket has become ready meanwhile, and is not watched for reading */
-    bool reads_on;   /* there may be more to read, whether the socket says so or not */
+    bool is_asking;   /* a head waits for its place */
+    bool is_deaf;     /* the socket has become ready meanwhile, and is not watched for reading */
+    bool reads_on;    /* there may be more to read, whether the socket says so or not */
+    bool is_mute;     /* writing has failed, for this reason; what had come before is still read */
+    bool is_hopeless; /* and a beat has passed since, so that it is not waited for any more */
+    char mute_why[PSD_STREAM_WHY];
     bool is_stopped; /* it touches nothing any more */
 
     /* The loop's. */
