@@ -21,7 +21,8 @@
 #include "test.h"
 
 enum { NODE_PARAMS = 70, NODE_WORKERS = 16, NODE_SENDS = 1024, NODE_WORKS = 64 };
-enum { CONV, FC }; /* the parameters, and their pieces and parts */
+enum { NODE_RATE_BITS = 0x3f800000 }; /* of 1, with which node_begin begins */
+enum { CONV, FC };                    /* the parameters, and their pieces and parts */
 
 struct node_param {
     const char *name;
@@ -309,7 +310,7 @@ static inline void node_settle(struct node_test *test)
 
 static inline void node_begin(struct node_test *test, uint64_t iteration)
 {
-    CHECK_OK(psd_node_begin(test->node, iteration, 1));
+    CHECK_OK(psd_node_begin(test->node, iteration, 1)); /* NODE_RATE_BITS */
 }
 
 /* A gradient whose values are all `number`. */
@@ -378,7 +379,15 @@ static inline void node_move(const void *data, const struct psd_message *message
     CHECK_OK(psd_payload_move(&frame, place));
 }
 
-/* A message of `message.from` comes, with its payload. */
+/* What a peer says of the rate: the one with which the iteration has begun here, or that of node_begin. */
+static inline uint32_t node_peers_rate(const struct node_test *test, uint64_t iteration)
+{
+    const struct psd_node_rate *known = &test->node->rates[iteration % PSD_NODE_RATES];
+
+    return known->is_known && known->iteration == iteration ? known->bits : NODE_RATE_BITS;
+}
+
+/* A message of `message.from` comes, with its payload; a rate that it does not have is filled in. */
 static inline void node_deliver(struct node_test *test, struct psd_message message,
                                 const void *data)
 {
@@ -390,6 +399,8 @@ static inline void node_deliver(struct node_test *test, struct psd_message messa
         TEST_FAIL("%s", test->sentence);
     CHECK(!place.later);
     node_move(data, &message, &place);
+    if (!message.rate)
+        message.rate = node_peers_rate(test, message.iteration);
     psd_node_arrived(test->node, &message);
 }
 

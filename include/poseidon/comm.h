@@ -167,7 +167,8 @@ PSD_API enum psd_route psd_comm_route(const struct psd_comm *comm, int id);
 PSD_API const unsigned *psd_comm_hosted(const struct psd_comm *comm, unsigned *count);
 
 /* Begins iteration `iteration`, which is the one before plus one (any number at first), with the
- * learning rate `rate`. Every parameter has been synced in the one before; its values may still be on
+ * learning rate `rate`, the same on every rank: in update mode another one ends the job, with both and
+ * their ranks named. Every parameter has been synced in the one before; its values may still be on
  * their way: call this before the waits of forward, whose order tells what is needed first. */
 PSD_API psd_status psd_comm_begin(struct psd_comm *comm, uint64_t iteration, float rate);
 

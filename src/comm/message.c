@@ -21,9 +21,9 @@ static const char *const names[PSD_MESSAGE_KINDS] = {
 
 void psd_message_encode(const struct psd_message *message, unsigned char out[PSD_MESSAGE_SIZE])
 {
-    psd_little_put(out, message->kind,
-                   4); /* a kind is below 256: the three bytes behind it are zero */
-    psd_little_put(out + 4, message->from, 4);
+    psd_little_put(out, message->kind, 1);
+    psd_little_put(out + 1, message->from, 3);
+    psd_little_put(out + 4, message->rate, 4);
     psd_little_put(out + 8, message->iteration, 8);
     psd_little_put(out + 16, message->subject, 4);
     psd_little_put(out + 20, message->which, 4);
@@ -35,7 +35,7 @@ void psd_message_encode(const struct psd_message *message, unsigned char out[PSD
 psd_status psd_message_decode(const unsigned char header[PSD_MESSAGE_SIZE],
                               struct psd_message *message)
 {
-    uint64_t kind = psd_little_get(header, 4);
+    uint64_t kind = psd_little_get(header, 1);
 
     if (kind == 0 || kind >= PSD_MESSAGE_KINDS)
         return psd_fail(PSD_EPEER,
@@ -44,7 +44,8 @@ psd_status psd_message_decode(const unsigned char header[PSD_MESSAGE_SIZE],
                         header[0], header[1], header[2], header[3]);
     *message = (struct psd_message){
         .kind = (enum psd_message_kind)kind,
-        .from = (uint32_t)psd_little_get(header + 4, 4),
+        .from = (uint32_t)psd_little_get(header + 1, 3),
+        .rate = (uint32_t)psd_little_get(header + 4, 4),
         .iteration = psd_little_get(header + 8, 8),
         .subject = (uint32_t)psd_little_get(header + 16, 4),
         .which = (uint32_t)psd_little_get(header + 20, 4),

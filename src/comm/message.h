@@ -2,8 +2,8 @@
  *
  *     offset  bytes
  *          0      1   kind
- *          1      3   zero
- *          4      4   from: the sender's rank
+ *          1      3   from: the sender's rank
+ *          4      4   rate: of the sender's iteration, the bits of a float; in push and factors
  *          8      8   iteration, or the number of a collective
  *         16      4   subject: a piece, a part, a parameter or a kind of collective
  *         20      4   which: an input of the merge, a logical worker, a rank
@@ -55,7 +55,8 @@ enum psd_message_kind {
 
 struct psd_message {
     enum psd_message_kind kind;
-    uint32_t from;
+    uint32_t from; /* below 2^24 */
+    uint32_t rate;
     uint64_t iteration;
     uint32_t subject, which, first, count;
     uint64_t length;

@@ -190,11 +190,11 @@ static psd_status check_begin(struct psd_node *node, uint64_t iteration)
 psd_status psd_node_begin(struct psd_node *node, uint64_t iteration, float rate)
 {
     PSD_TRY(check_begin(node, iteration));
+    PSD_TRY(psd_node_set_rate(node, iteration, rate));
     if (!node->begun)
         psd_clip_begin(node, iteration);
     node->begun = true;
     node->iteration = iteration;
-    node->rate[iteration & 1] = rate;
     node->counters.iterations++;
     return PSD_OK;
 }
@@ -243,11 +243,6 @@ void psd_node_waits(struct psd_node *node, size_t param)
 void psd_node_set_urgency(struct psd_node *node, const uint32_t *urgency)
 {
     memcpy(node->syncers.urgency, urgency, node->job->n_params * sizeof *urgency);
-}
-
-float psd_node_rate(const struct psd_node *node, uint64_t iteration)
-{
-    return node->rate[iteration & 1];
 }
 
 uint32_t psd_node_urgency(const struct psd_node *node, size_t param)

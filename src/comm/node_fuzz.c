@@ -11,7 +11,7 @@
 #include "fuzz.h"
 #include "lone_node.h"
 
-enum { HALF_THERE = 6, BATCH = 2, MOST_SENDS = 256 };
+enum { HALF_THERE = 6, BATCH = 2, MOST_SENDS = 256, RATE = 0x3f000000 /* the bits of 0.5 */ };
 
 /* The input, byte by byte; 0 behind its end. */
 struct bytes {
@@ -172,6 +172,7 @@ static void speak(struct fuzz *fuzz)
 
     message.iteration = counts ? node->collects.next[message.subject & 1] : node->iteration;
     message.iteration += (uint64_t)(how >> 2 & 3) - 1;
+    message.rate = how & 128 ? 0 : RATE;
     if (how & 16)
         message.which = message.first = UINT32_MAX - message.which;
     message.length =
@@ -214,7 +215,7 @@ static void push_all(struct fuzz *fuzz, unsigned from)
 {
     const struct node_test *test = fuzz->test;
     struct psd_message message = {
-        .kind = PSD_MESSAGE_PUSH, .from = from, .iteration = test->node->iteration};
+        .kind = PSD_MESSAGE_PUSH, .from = from, .rate = RATE, .iteration = test->node->iteration};
 
     for (message.which = 0; message.which < test->merge->n_inputs; message.which++) {
         for (message.subject = 0; message.subject < test->layout->n_pieces; message.subject++) {
@@ -228,8 +229,11 @@ static void push_all(struct fuzz *fuzz, unsigned from)
 static void send_all_factors(struct fuzz *fuzz, unsigned from)
 {
     const struct node_test *test = fuzz->test;
-    struct psd_message message = {
-        .kind = PSD_MESSAGE_FACTORS, .from = from, .iteration = test->node->iteration, .count = 1};
+    struct psd_message message = {.kind = PSD_MESSAGE_FACTORS,
+                                  .from = from,
+                                  .rate = RATE,
+                                  .iteration = test->node->iteration,
+                                  .count = 1};
 
     for (message.which = 0; message.which < test->job->workers; message.which++) {
         for (message.subject = 0; message.subject < COUNT; message.subject++) {
@@ -251,7 +255,7 @@ static void serve_all(struct fuzz *fuzz, unsigned from)
 
     come_whole(fuzz, message);
     message.kind = PSD_MESSAGE_SCALE;
-    message.which = 0x3f000000; /* the bits of 0.5 */
+    message.which = RATE;
     come_whole(fuzz, message);
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         message.kind = kinds[k];

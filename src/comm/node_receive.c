@@ -120,6 +120,6 @@ void psd_node_arrived(struct psd_node *node, const struct psd_message *message)
 {
     node->counters.received_messages++;
     node->counters.received_bytes += PSD_MESSAGE_SIZE + message->length;
-    if (!node->ended)
+    if (!node->ended && psd_node_hear_rate(node, message))
         hand_over(node, message);
 }

@@ -21,6 +21,7 @@ bool psd_node_send(struct psd_node *node, const struct psd_message *message, uns
     }
     send->message = *message;
     send->message.from = node->rank;
+    send->message.rate = psd_node_rate_of(node, message);
     send->message.length = first.bytes + second.bytes;
     send->frame.payload[0] = first;
     send->frame.payload[1] = second;

@@ -30,6 +30,16 @@
 
 struct psd_ending;
 
+/* The learning rate of an iteration, and who was the first to say so. */
+struct psd_node_rate {
+    uint64_t iteration;
+    uint32_t rank;
+    uint32_t bits; /* of a float */
+    bool is_known;
+};
+
+enum { PSD_NODE_RATES = 4 }; /* iterations with messages on their way: ours, and one on each side */
+
 struct psd_node {
     const struct psd_job *job; /* borrowed, as are the next two */
     const struct psd_layout *layout;
@@ -44,8 +54,8 @@ struct psd_node {
 
     bool spreads; /* worker 0's values are on their way, or were */
     bool begun;
-    uint64_t iteration; /* begun last */
-    float rate[2];      /* of even and odd iterations: values of the one before may still be due */
+    uint64_t iteration;                         /* begun last */
+    struct psd_node_rate rates[PSD_NODE_RATES]; /* by the iteration's last bits */
 
     struct psd_schedule *schedule; /* owned */
     struct psd_syncers syncers;
@@ -110,8 +120,14 @@ __attribute__((format(printf, 3, 4))) psd_status psd_node_mistake(struct psd_nod
 /* The index of `worker` in node->hosted; n_hosted when it is not one of ours. */
 unsigned psd_node_hosted_index(const struct psd_node *node, unsigned worker);
 
-/* The learning rate of an iteration that has begun here. */
+/* This rank's learning rate of an iteration, or the one that comes with a message: not another one than
+ * was heard before, or the job ends (node_rate.c). Messages with no rate are all right. */
+psd_status psd_node_set_rate(struct psd_node *node, uint64_t iteration, float rate);
+bool psd_node_hear_rate(struct psd_node *node, const struct psd_message *message);
+
+/* The learning rate of an iteration that has begun here, and what a message of it says of that. */
 float psd_node_rate(const struct psd_node *node, uint64_t iteration);
+uint32_t psd_node_rate_of(const struct psd_node *node, const struct psd_message *message);
 
 /* Whether somebody waits, for a value or in a collective: then nothing that is ready is held back. */
 bool psd_node_awaited(const struct psd_node *node);
