@@ -56,6 +56,7 @@ struct cluster_case {
     unsigned kill;        /* 1 + a rank that dies */
     unsigned cut;         /* 1 + a rank that loses the next one */
     unsigned double_sync; /* 1 + a rank that syncs a parameter twice */
+    unsigned own_rate;    /* 1 + a rank that begins with another rate */
 };
 
 /* What a case ends with. */
@@ -73,8 +74,9 @@ struct cluster_actor {
     float *grads[CLUSTER_PARAMS][CLUSTER_WORKERS]; /* owned; of hosted workers */
     bool fresh[CLUSTER_PARAMS];
     uint64_t iteration;
-    size_t step;  /* the next action */
-    size_t saved; /* states of parameters that have been saved */
+    size_t step;     /* the next action */
+    unsigned synced; /* workers that have synced in it */
+    size_t saved;    /* states of parameters that have been saved */
     bool begun, told, dead, saving;
 };
 
@@ -353,7 +355,63 @@ static inline bool cluster_save(struct cluster_test *test, unsigned rank)
     return true;
 }
 
-/* Lets a rank go on as far as it can. True: something has happened. */
+/* Begins an iteration. False: initial values come first, or the job has ended. */
+static inline bool cluster_begin(struct cluster_test *test, unsigned rank)
+{
+    struct cluster_actor *actor = &test->actors[rank];
+    bool differs = test->c->own_rate == rank + 1 && actor->iteration == 1;
+
+    for (size_t i = 0; i < CLUSTER_PARAMS; i++) {
+        if (actor->iteration == test->c->first && !actor->fresh[i])
+            return false;
+    }
+    psd_status status = psd_node_begin(psd_cluster_node(test->cluster, rank), actor->iteration,
+                                       differs ? 0.2f : 0.1f);
+    if (!test->c->own_rate) /* else others may have been the first to say theirs */
+        CHECK_OK(status);
+    actor->begun = status == PSD_OK;
+    return actor->begun;
+}
+
+/* The workers of a rank in the order in which they sync a parameter, drawn from the seed; how many
+ * they are. */
+static inline unsigned cluster_order(const struct cluster_test *test, unsigned rank, size_t param,
+                                     unsigned order[CLUSTER_WORKERS])
+{
+    uint64_t draw = (test->actors[rank].iteration * 64 + param) * 64 + rank;
+    unsigned count = 0;
+
+    for (unsigned w = 0; w < test->c->workers; w++) {
+        if (test->job->host[w] != rank)
+            continue;
+        unsigned place = (unsigned)cluster_draw(test->c, 2000000 + draw * 64 + w, count + 1);
+        order[count++] = order[place];
+        order[place] = w;
+    }
+    return count;
+}
+
+/* The next of a rank's workers syncs a parameter. True: it was the last. */
+static inline bool cluster_sync_next(struct cluster_test *test, unsigned rank, size_t param)
+{
+    struct cluster_actor *actor = &test->actors[rank];
+    unsigned order[CLUSTER_WORKERS], count = cluster_order(test, rank, param, order);
+
+    actor->fresh[param] = false;
+    for (size_t i = 0; i < CLUSTER_PARAMS; i++) {
+        if (psd_job_follows(test->job, i) && cluster_shapes[i].bias_of == (int)param + 1)
+            actor->fresh[i] = false;
+    }
+    cluster_sync(test, rank, param, order[actor->synced++]);
+    if (actor->synced < count)
+        return false;
+    actor->synced = 0;
+    if (actor->iteration == 1 && actor->step >= 3)
+        cluster_break(test, rank, param);
+    return true;
+}
+
+/* Lets a rank do its next deed, if it can. True: something has happened. */
 static inline bool cluster_act(struct cluster_test *test, unsigned rank)
 {
     struct cluster_actor *actor = &test->actors[rank];
@@ -365,32 +423,15 @@ static inline bool cluster_act(struct cluster_test *test, unsigned rank)
         return false;
     if (actor->iteration == test->c->iterations)
         return cluster_save(test, rank);
-    if (!actor->begun) {
-        for (size_t i = 0; i < CLUSTER_PARAMS; i++) {
-            if (actor->iteration == test->c->first && !actor->fresh[i])
-                return false; /* initial values come first */
-        }
-        CHECK_OK(psd_node_begin(node, actor->iteration, 0.1f));
-        actor->begun = true;
-    }
+    if (!actor->begun && !cluster_begin(test, rank))
+        return false;
     cluster_action(test, rank, actor->iteration, actor->step, &param, &waits);
     if (waits && !actor->fresh[param]) {
         psd_node_waits(node, param);
         return actor->fresh[param]; /* what was held back may have been all that was missing */
     }
-    if (!waits && !psd_job_follows(test->job, param)) {
-        actor->fresh[param] = false;
-        for (size_t i = 0; i < CLUSTER_PARAMS; i++) {
-            if (psd_job_follows(test->job, i) && cluster_shapes[i].bias_of == (int)param + 1)
-                actor->fresh[i] = false;
-        }
-        for (unsigned w = 0; w < test->c->workers; w++) {
-            if (test->job->host[w] == rank)
-                cluster_sync(test, rank, param, w);
-        }
-        if (actor->iteration == 1 && actor->step >= 3)
-            cluster_break(test, rank, param);
-    }
+    if (!waits && !psd_job_follows(test->job, param) && !cluster_sync_next(test, rank, param))
+        return true; /* the network goes on before the next worker's turn */
     for (size_t i = 0; actor->step + 1 == CLUSTER_STEPS && i < CLUSTER_PARAMS; i++) {
         if (!actor->fresh[i]) { /* a bias may have been waited for before its weight was synced */
             psd_node_waits(node, i);
@@ -552,6 +593,20 @@ static inline void cluster_clear(struct cluster_test *test)
     free(test);
 }
 
+/* All that a case says, and so all that it takes to run it again. */
+static inline void cluster_print(const struct cluster_case *c)
+{
+    fprintf(stderr,
+            "    seed %llu, %u ranks, %u workers, iterations %u to %u%s, forms %d, route %d, mode "
+            "%d, rule %s, clip %g, averaged %x, program %d, %s network%s",
+            (unsigned long long)c->seed, c->ranks, c->workers, c->first, c->iterations,
+            c->from ? " from what was saved" : "", (int)c->forms, (int)c->route, (int)c->mode,
+            c->rule ? c->rule : "SGD", (double)c->clip, c->averaged, (int)c->program,
+            c->bad_network ? "bad" : "good", c->saves ? ", saves" : "");
+    fprintf(stderr, "; 1 + who: kill %u, cut %u, double sync %u, own rate %u\n", c->kill, c->cut,
+            c->double_sync, c->own_rate);
+}
+
 /* Runs the case; true: it came to its end, with the same values everywhere after every iteration. */
 static inline bool cluster_run(const struct cluster_case *c, struct cluster_result *out)
 {
@@ -561,11 +616,7 @@ static inline bool cluster_run(const struct cluster_case *c, struct cluster_resu
     struct psd_workload slow = {
         .rebuild_flops = 1e7, .update_bytes_per_s = 1e8, .sum_bytes_per_s = 5e7};
 
-    fprintf(stderr,
-            "    seed %llu, %u ranks, %u workers, forms %d, route %d, mode %d, averaged %x, "
-            "program %d, %s\n",
-            (unsigned long long)c->seed, c->ranks, c->workers, c->forms, (int)c->route, c->mode,
-            c->averaged, c->program, c->bad_network ? "bad network" : "good network");
+    cluster_print(c);
     *out = (struct cluster_result){.values = NULL};
     test->c = c;
     test->out = out;

@@ -1,5 +1,10 @@
 /* cluster_test.c - whole jobs on the simulated network: the same bits however they are run, and a
- * clean end whatever breaks. */
+ * clean end whatever breaks.
+ *
+ * Each case is printed before it runs, so the last one is the one that failed. A seed of the thousand
+ * bad networks is run again, alone, by
+ *
+ *     SEED=217 build/gcc/tests/cluster_test nobody_stands_still_or_differs_on_a_bad_network */
 #include "cluster.h"
 #include "math/product.h"
 #include "math/sum.h"
@@ -304,22 +309,58 @@ static void so_it_does_on_a_bad_network(void)
 }
 
 /* Delays, reordering, a slow member, credits of one piece, every order of sync and wait. */
+static struct cluster_case draw_case(uint64_t seed)
+{
+    struct cluster_case c = {.seed = seed, .iterations = 4, .bad_network = true};
+
+    c.ranks = 2 + (unsigned)cluster_draw(&c, 1, 5);
+    c.workers = c.ranks + (unsigned)cluster_draw(&c, 2, 5);
+    c.forms = (enum cluster_forms)cluster_draw(&c, 3, 3);
+    c.program = (enum cluster_program)cluster_draw(&c, 4, 2);
+    c.mode = cluster_draw(&c, 6, 4) ? PSD_COMM_UPDATE : PSD_COMM_SUM;
+    c.rule = rules[cluster_draw(&c, 10, 6)];
+    if (c.program == CLUSTER_OWN_ORDER) /* updates wait for all syncs */
+        c.clip = cluster_draw(&c, 7, 2) ? 0 : 10;
+    if (c.mode == PSD_COMM_UPDATE && cluster_draw(&c, 8, 3))
+        c.averaged = (unsigned)cluster_draw(&c, 9, 1 << CLUSTER_PARAMS);
+    c.saves = c.mode == PSD_COMM_UPDATE;
+    return c;
+}
+
+/* What the rule keeps, too. */
+static bool same_states(const struct cluster_result *a, const struct cluster_result *b)
+{
+    bool equal = true;
+
+    for (size_t i = 0; i < 4 && a->states[i]; i++)
+        equal &= memcmp(a->states[i], b->states[i], a->count * sizeof(float)) == 0;
+    return equal;
+}
+
+/* All ranks end with the same bits, and those are the ones of a process alone. */
+static void must_be_as_alone(const struct cluster_case *c)
+{
+    struct cluster_case alone = *c;
+
+    alone.ranks = 1;
+    alone.bad_network = false;
+    struct cluster_result one = must_end(&alone), all = must_end(c);
+    CHECK(same(&one, &all) && same_states(&one, &all));
+    cluster_free(&one);
+    cluster_free(&all);
+}
+
 static void seeds(uint64_t first, uint64_t end)
 {
+    const char *only = getenv("SEED"); /* NOLINT(concurrency-mt-unsafe): one thread */
+
+    if (only) {
+        first = strtoull(only, NULL, 10);
+        end = first + 1;
+    }
     for (uint64_t seed = first; seed < end; seed++) {
-        struct cluster_case c = {.seed = seed, .iterations = 4, .bad_network = true};
-        c.ranks = 2 + (unsigned)cluster_draw(&c, 1, 5);
-        c.workers = c.ranks + (unsigned)cluster_draw(&c, 2, 5);
-        c.forms = (enum cluster_forms)cluster_draw(&c, 3, 3);
-        c.program = (enum cluster_program)cluster_draw(&c, 4, 2);
-        c.mode = cluster_draw(&c, 6, 4) ? PSD_COMM_UPDATE : PSD_COMM_SUM;
-        if (c.program == CLUSTER_OWN_ORDER) /* updates wait for all syncs */
-            c.clip = cluster_draw(&c, 7, 2) ? 0 : 10;
-        if (c.mode == PSD_COMM_UPDATE && cluster_draw(&c, 8, 3))
-            c.averaged = (unsigned)cluster_draw(&c, 9, 1 << CLUSTER_PARAMS);
-        c.saves = c.mode == PSD_COMM_UPDATE;
-        struct cluster_result result = must_end(&c);
-        cluster_free(&result);
+        struct cluster_case c = draw_case(seed);
+        must_be_as_alone(&c);
     }
 }
 
@@ -361,13 +402,21 @@ static void a_death_ends_the_job_and_names_the_dead(void)
 
 static void a_cut_ends_the_job_and_names_one_of_the_two(void)
 {
-    for (uint64_t seed = 1; seed <= 40; seed++) {
+    for (uint64_t seed = 1; seed <= 60; seed++) {
         struct cluster_case c = {.seed = seed, .ranks = 4, .workers = 4, .iterations = 3};
         struct cluster_result result;
+        char one[32], other[32];
         c.bad_network = seed % 2;
         c.cut = 1 + (unsigned)cluster_draw(&c, 8, c.ranks);
+        c.forms = (enum cluster_forms)(seed % 3);
         CHECK(!cluster_run(&c, &result));
-        all_were_told(&c, &result, 0, "is lost");
+        snprintf(one, sizeof one, "rank %u is lost", c.cut - 1);
+        snprintf(other, sizeof other, "rank %u is lost", c.cut % c.ranks);
+        CHECK(result.ended == c.ranks);
+        for (unsigned rank = 0; rank < c.ranks; rank++) {
+            if (!strstr(result.sentence[rank], one) && !strstr(result.sentence[rank], other))
+                TEST_FAIL("rank %u was told: %s", rank, result.sentence[rank]);
+        }
     }
 }
 
@@ -384,6 +433,30 @@ static void a_double_sync_reaches_everybody(void)
         snprintf(culprit, sizeof culprit, "rank %u: worker", c.double_sync - 1);
         all_were_told(&c, &result, 0, culprit);
         CHECK(strstr(result.sentence[0], "twice in iteration 1"));
+    }
+}
+
+/* Of dense parameters and of every route of factored ones. Whoever hears it first names both. */
+static void another_rate_reaches_everybody(void)
+{
+    static const enum psd_route routes[] = {PSD_ROUTE_SERVERS, PSD_ROUTE_BROADCAST,
+                                            PSD_ROUTE_ROW_SHARDED, PSD_ROUTE_SINGLE_OWNER};
+
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct cluster_case c = {.seed = seed, .ranks = 4, .workers = 6, .iterations = 3};
+        struct cluster_result result;
+        char culprit[32];
+        c.bad_network = seed / 4 % 2;
+        c.program = (enum cluster_program)(seed / 8 % 2);
+        c.own_rate = 1 + (unsigned)cluster_draw(&c, 8, c.ranks);
+        c.route = routes[seed % 4];
+        c.forms = c.route == PSD_ROUTE_SERVERS ? CLUSTER_DENSE : CLUSTER_FACTORED;
+        CHECK(!cluster_run(&c, &result));
+        snprintf(culprit, sizeof culprit, "rank %u ", c.own_rate - 1);
+        all_were_told(&c, &result, 0, culprit);
+        all_were_told(&c, &result, 0, "iteration 1 with a rate of 0.");
+        all_were_told(&c, &result, 0, "0.100000001");
+        all_were_told(&c, &result, 0, "0.200000003");
     }
 }
 
@@ -405,4 +478,5 @@ int main(int argc, char **argv)
     RUN(a_death_ends_the_job_and_names_the_dead)
     RUN(a_cut_ends_the_job_and_names_one_of_the_two)
     RUN(a_double_sync_reaches_everybody)
+    RUN(another_rate_reaches_everybody)
 }
