@@ -3,6 +3,10 @@
 #include "base/status.h"
 #include "crew.h"
 
+enum {
+    PROMISED_S = 5,
+    TRIES = 10
+}; /* how soon everybody hears, on a machine that is not too busy */
 enum { RANKS = 3, CULPRIT = 1, SCALE = 0, FC = 1, BIAS = 2, LARGE = 3, PARAMS = 4, BATCH = 2 };
 
 /* What the culprit does, most of it in iteration 2. */
@@ -26,6 +30,7 @@ enum deed {
     DENSE_AS_FACTORED,
     NO_WAIT,
     OTHER_ITERATION,
+    OTHER_RATE,
     CLOSE_EARLY,
     CLOSE_BEFORE_START,
     OTHER_COUNT,
@@ -46,13 +51,27 @@ struct player {
     float scale[40], fc[6 * 4], bias[6], large[50000];
     float grads[3][50000];
     float u[BATCH * 6], v[BATCH * 4];
+    uint64_t deed_ns;  /* when it began with what is a mistake if it is the culprit, */
+    uint64_t heard_ns; /* and when it failed */
+    bool is_done;      /* the deed: later calls are not it */
     psd_status status;
     char sentence[1024];
 };
 
-static bool is_deed(const struct player *player, enum deed deed, uint64_t iteration)
+/* What follows is a mistake, unless all goes well. */
+static void stamp(struct player *player)
 {
-    return player->deed == deed && iteration == 2;
+    if (!player->is_done)
+        player->deed_ns = psd_clock_now();
+}
+
+static bool is_deed(struct player *player, enum deed deed, uint64_t iteration)
+{
+    if (player->deed != deed || iteration != 2)
+        return false;
+    stamp(player);
+    player->is_done = true;
+    return true;
 }
 
 static psd_status take_seat(struct player *player)
@@ -150,7 +169,10 @@ static psd_status iterate(struct player *player, uint64_t iteration)
 {
     uint64_t number = iteration + 5 + (player->deed == OTHER_ITERATION);
 
-    PSD_TRY(psd_comm_begin(player->comm, number, 0.1f));
+    if (iteration == 0)
+        stamp(player);
+    PSD_TRY(
+        psd_comm_begin(player->comm, number, is_deed(player, OTHER_RATE, iteration) ? 0.2f : 0.1f));
     PSD_TRY(sync_large(player, iteration));
     PSD_TRY(sync_fc(player, iteration));
     PSD_TRY(psd_comm_sync(player->comm, SCALE, player->rank, player->grads[0]));
@@ -176,7 +198,9 @@ static psd_status play(struct player *player)
 {
     if (player->comes_late)
         be_late(player);
+    stamp(player);
     PSD_TRY(take_seat(player));
+    stamp(player);
     if (player->deed == CLOSE_BEFORE_START)
         return PSD_OK;
     PSD_TRY(add_params(player));
@@ -187,6 +211,7 @@ static psd_status play(struct player *player)
             is_deed(player, SYNC_MISSING_AT_CLOSE, iteration))
             return PSD_OK;
     }
+    stamp(player);
     return collect(player);
 }
 
@@ -214,6 +239,7 @@ static void play_one(void *arg, unsigned rank)
     player->comes_late = scene->last_is_late && rank == RANKS - 1;
     player->deed = rank == CULPRIT ? scene->deed : NOTHING;
     player->status = play(player);
+    player->heard_ns = psd_clock_now();
     if (player->status != PSD_OK)
         snprintf(player->sentence, sizeof player->sentence, "%s", psd_error());
     if (player->status != PSD_OK)
@@ -245,9 +271,30 @@ static struct scene *perform_with(enum deed deed, bool last_is_late)
     return scene;
 }
 
+/* Whether everybody has heard of the culprit's deed as soon as is promised. */
+static bool is_in_time(const struct scene *scene)
+{
+    uint64_t latest_ns = 0;
+
+    for (unsigned rank = 0; rank < RANKS; rank++) {
+        const struct player *player = &scene->players[rank];
+        if (player->status != PSD_OK && player->heard_ns > latest_ns)
+            latest_ns = player->heard_ns;
+    }
+    return latest_ns < scene->players[CULPRIT].deed_ns + PROMISED_S * PSD_CLOCK_S;
+}
+
+/* A machine may be too busy for that now and then, but not each time. */
 static struct scene *perform(enum deed deed)
 {
-    return perform_with(deed, false);
+    struct scene *scene = perform_with(deed, false);
+
+    for (unsigned i = 1; !TEST_IS_SANITIZED && !is_in_time(scene); i++) {
+        CHECK(i < TRIES);
+        free(scene);
+        scene = perform_with(deed, false);
+    }
+    return scene;
 }
 
 static void without_a_mistake_all_goes_well(void)
@@ -331,6 +378,12 @@ static void another_iteration_is_named(void)
     check_words(OTHER_ITERATION, true, " in iteration ", "where others are in ");
 }
 
+static void another_rate_is_named(void)
+{
+    check_words(OTHER_RATE, true, "rank 1 ", "0.200000003");
+    check_words(OTHER_RATE, true, " iteration 7 with a rate of 0.", "0.100000001");
+}
+
 static void another_count_is_named(void)
 {
     check_words(OTHER_COUNT, true, "reduces 3", "all ranks make the same calls");
@@ -409,6 +462,7 @@ static void all_that_is_heard_over_sockets_too(void)
     without_a_mistake_all_goes_well();
     every_rank_hears_of_a_mistake_in_the_same_words();
     another_iteration_is_named();
+    another_rate_is_named();
     another_count_is_named();
     a_rank_that_nobody_expects_is_named();
     a_rank_that_comes_late_hears_of_it_too();
@@ -426,6 +480,7 @@ int main(int argc, char **argv)
     RUN(every_rank_hears_of_a_mistake_in_the_same_words)
     RUN(a_seat_that_closes_early_is_named)
     RUN(another_iteration_is_named)
+    RUN(another_rate_is_named)
     RUN(another_count_is_named)
     RUN(a_value_that_is_not_waited_for_is_named)
     RUN(a_rank_that_nobody_expects_is_named)
