@@ -90,6 +90,8 @@ static void hear_closed(void *arg)
     const struct psd_endpoint *endpoint = end->endpoint;
     char why[PSD_REASON_SIZE];
 
+    if (endpoint->is_dead) /* since the news set out; the end is its endpoint's until that closes */
+        return;
     leave(end);
     psd_reason_say(end->pair->reason, psd_transport_sim.scheme, end->peer->address, why,
                    sizeof why);

@@ -164,6 +164,23 @@ static void a_dead_member_hears_nothing_and_its_peers_hear_that(void)
     world_end(&world);
 }
 
+/* One connection is cut, another closed by its peer, and the news of both is on its way. */
+static void nor_does_it_hear_what_set_out_before_its_death(void)
+{
+    struct world world = world_of(&ten);
+    struct member *m[3];
+
+    join_three(&world, m);
+    psd_sim_cut(world.sim, "a", "c");
+    psd_transport_sim.drop(m[1]->conn);
+    psd_sim_kill(world.sim, "c");
+    world_run(&world);
+    CHECK_TEXT("20 a closed: the connection with sim://c is cut\n"
+               "20 a closed: the connection with sim://c is cut\n",
+               world.diary);
+    world_end(&world);
+}
+
 static void the_address_of_a_dead_member_is_free_when_it_is_closed(void)
 {
     struct world world = world_of(&ten);
@@ -277,6 +294,7 @@ int main(int argc, char **argv)
     RUN(who_was_cut_may_connect_again)
     RUN(a_connection_that_is_cut_before_it_is_there_is_never_accepted)
     RUN(a_dead_member_hears_nothing_and_its_peers_hear_that)
+    RUN(nor_does_it_hear_what_set_out_before_its_death)
     RUN(the_address_of_a_dead_member_is_free_when_it_is_closed)
     RUN(a_slow_member_has_less_bandwidth_and_longer_delays)
     RUN(addresses_that_nobody_ever_had_are_nobodys)
