@@ -165,6 +165,7 @@ psd_status psd_bench_measure(struct psd_bench *bench, psd_status (*measure)(void
 {
     struct psd_text_file file;
 
+    PSD_TRY(psd_text_file_try(bench->options->csv));
     PSD_TRY(open_links(bench));
     psd_status status = psd_text_file_begin(&file);
     if (status == PSD_OK) {

@@ -131,6 +131,8 @@ static psd_status run(struct psd_cli *cli, const void *opaque, int argc, char **
         return psd_cli_misuse(cli, "a net is needed: --model FILE or NAME");
     if (!options->model.profile)
         return psd_cli_misuse(cli, "say how fast a node computes: --profile FILE or NAME");
+    PSD_TRY(psd_text_file_try(options->csv));
+    PSD_TRY(psd_text_file_try(options->svg));
     PSD_TRY(psd_sweep_axes_read(cli, options->nodes, options->bandwidths, options->schemes, &axes));
     PSD_TRY(psd_model_read(cli, &options->model, NULL, &workload, &update));
     psd_status status = simulate(cli, options, workload, &axes);

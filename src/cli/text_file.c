@@ -4,10 +4,31 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
 static psd_status no_memory(void)
 {
     return psd_fail(PSD_ENOMEM, "out of memory");
+}
+
+static bool is_stream(const char *path)
+{
+    struct stat about;
+
+    return strcmp(path, "-") == 0 ||
+           (stat(path, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode));
+}
+
+psd_status psd_text_file_try(const char *path)
+{
+    struct psd_file_writer *writer = NULL;
+
+    if (!path || is_stream(path))
+        return PSD_OK;
+    PSD_TRY(psd_file_create(path, &writer));
+    psd_file_abandon(writer);
+    return PSD_OK;
 }
 
 psd_status psd_text_file_begin(struct psd_text_file *file)

@@ -1,5 +1,6 @@
 /* text_file.h - a text that is printed first and becomes a file when it is complete.
  *
+ *     psd_text_file_try("a.csv");            before all the work
  *     psd_text_file_begin(&file);
  *     fprintf(file.out, ...);
  *     psd_text_file_save(&file, "a.csv");
@@ -16,6 +17,10 @@ struct psd_text_file {
     char *text;
     size_t size;
 };
+
+/* Whether a file can be written at `path`, so that one knows before a long work; NULL is fine, and what
+ * is no file, such as a pipe, is not touched. */
+psd_status psd_text_file_try(const char *path);
 
 psd_status psd_text_file_begin(struct psd_text_file *file);
 
