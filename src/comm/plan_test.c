@@ -1,5 +1,6 @@
 /* plan_test.c - routes with their reasons, totals, and the published figures. */
 #include "base/alloc.h"
+#include "base/random.h"
 #include "comm/hosting.h"
 #include "comm/plan.h"
 #include "workloads.h"
@@ -95,6 +96,87 @@ static void routes_are_chosen_together(void)
     CHECK(broadcast > 0 && rows > 0 && broadcast + rows == 3);
     CHECK(lab.plan->iteration_s < lab.plan->paper_s * 0.99);
     close_lab(&lab);
+}
+
+static double between(uint64_t seed, uint64_t index, double least, double most)
+{
+    return least * pow(most / least, (double)psd_random_uniform(seed, 0, index));
+}
+
+enum { FCS = 4 };
+
+/* A convolution and up to FCS inner products, drawn from the seed. */
+static struct psd_workload *random_net(uint64_t seed, size_t fcs)
+{
+    static const char *const names[] = {"conv", "fc1", "fc2", "fc3", "fc4"};
+    struct workload_layer layers[1 + FCS];
+
+    for (size_t i = 0; i <= fcs; i++) {
+        double seconds = between(seed, 8 * i, 1e-3, 1e-1);
+        layers[i] = (struct workload_layer){.name = names[i],
+                                            .rows = (size_t)between(seed, 8 * i + 1, 100, 20000),
+                                            .cols = (size_t)between(seed, 8 * i + 2, 100, 20000),
+                                            .factors = i > 0,
+                                            .forward_s = seconds / 3,
+                                            .backward_s = seconds * 2 / 3};
+    }
+    struct psd_workload *workload =
+        workload_of((size_t)between(seed, 100, 8, 256), layers, fcs + 1);
+    workload->rebuild_flops = between(seed, 101, 1e11, 1e13);
+    workload->update_bytes_per_s = between(seed, 102, 1e10, 1e12);
+    workload->sum_bytes_per_s = between(seed, 103, 1e9, 1e11);
+    return workload;
+}
+
+struct outcome {
+    double seconds; /* of an iteration, */
+    double grain;   /* those that make no difference (draft.c), */
+    bool mixed;     /* and whether there are both routes */
+};
+
+/* The plan for the seed's net. Bit i of `rows`: its i-th inner product is row-sharded, else broadcast; with
+ * `is_free` the plan chooses. */
+static struct outcome planned(uint64_t seed, size_t fcs, float clip, bool is_free, unsigned rows)
+{
+    const struct psd_plan_network network = {between(seed, 104, 1e8, 5e9), 5e-5};
+    unsigned ranks = 2 + (unsigned)psd_random_below(seed, 1, 0, 31), sharded = 0;
+    struct lab lab = {.workload = random_net(seed, fcs)};
+
+    lab.job = workload_job(lab.workload, ranks, ranks, &(struct psd_comm_update){.clip = clip});
+    for (size_t i = 0; i < fcs; i++) {
+        lab.job->params[2 + 2 * i].form = PSD_FORM_FACTORED;
+        if (!is_free)
+            lab.job->params[2 + 2 * i].route =
+                rows >> i & 1 ? PSD_ROUTE_ROW_SHARDED : PSD_ROUTE_BROADCAST;
+    }
+    psd_plan_forms(lab.job);
+    make_plan(&lab, &network);
+    for (size_t i = 0; i < fcs; i++)
+        sharded += lab.plan->params[2 + 2 * i].choice == PSD_ROUTE_ROW_SHARDED;
+    struct outcome outcome = {.seconds = lab.plan->iteration_s,
+                              .grain = 1e-4 * lab.plan->paper_s,
+                              .mixed = sharded > 0 && sharded < fcs};
+    close_lab(&lab);
+    return outcome;
+}
+
+static void no_combination_of_routes_is_faster_than_the_plan(void)
+{
+    unsigned mixtures = 0;
+
+    for (uint64_t seed = 1; seed <= 400; seed++) {
+        size_t fcs = 1 + seed % FCS;
+        float clip = seed / 4 % 2 ? 10 : 0;
+        double least = HUGE_VAL;
+        for (unsigned rows = 0; rows < 1u << fcs; rows++)
+            least = fmin(least, planned(seed, fcs, clip, false, rows).seconds);
+        struct outcome plan = planned(seed, fcs, clip, true, 0);
+        mixtures += plan.mixed;
+        if (plan.seconds < least || plan.seconds > least + plan.grain)
+            TEST_FAIL("seed %llu: %zu inner products, clip %g: %.9g s planned, %.9g s at best",
+                      (unsigned long long)seed, fcs, (double)clip, plan.seconds, least);
+    }
+    CHECK(mixtures > 10); /* or looking at them one by one would do */
 }
 
 static void the_job_gets_the_choice(void)
@@ -282,6 +364,7 @@ int main(int argc, char **argv)
     RUN(inner_products_of_vgg_are_factored)
     RUN(rebuilding_is_charged)
     RUN(routes_are_chosen_together)
+    RUN(no_combination_of_routes_is_faster_than_the_plan)
     RUN(the_job_gets_the_choice)
     RUN(what_was_asked_for_is_kept_and_the_rest_goes_by_it)
     RUN(reasons_name_what_decides)
