@@ -2,7 +2,7 @@
  *
  *     iterations   0 1 2 | 3 .................. 19 |
  *     allocations        |          none           |     of the whole process: callers, loops, helpers
- *     locks              |       once a call       |
+ *     locks              |       once a call       |     however many pieces a gradient travels in
  *
  * The program puts itself before the C library's malloc and pthread_mutex_lock and counts their calls. A
  * sanitizer has its own, which must not be taken from it. */
@@ -10,7 +10,7 @@
 
 #include <dlfcn.h>
 
-enum { RANKS = 2, WARM = 3, END = 20 };
+enum { RANKS = 2, WARM = 3, END = 20, LARGE = 4 << 20 /* floats */ };
 
 static atomic_bool counts;
 static atomic_long calls, locks;
@@ -72,7 +72,28 @@ struct job {
     const struct crew_case *c;
     char name[32];
     pthread_barrier_t all;
+    atomic_long messages; /* that were sent while it counted */
 };
+
+/* Counts between two iterations, with nobody in any of the others. */
+static void count_between(struct job *job, unsigned rank, uint64_t iteration, struct psd_comm *comm)
+{
+    struct psd_comm_counters counters;
+
+    if (iteration != WARM && iteration != END)
+        return;
+    pthread_barrier_wait(&job->all);
+    if (rank == 0)
+        atomic_store(&counts, false);
+    pthread_barrier_wait(&job->all);
+    psd_comm_count(comm, &counters); /* which locks, too */
+    long sent = (long)counters.sent_messages;
+    atomic_fetch_add(&job->messages, iteration == WARM ? -sent : sent);
+    pthread_barrier_wait(&job->all);
+    if (rank == 0)
+        atomic_store(&counts, iteration == WARM);
+    pthread_barrier_wait(&job->all);
+}
 
 static void take_part(void *arg, unsigned rank)
 {
@@ -87,12 +108,7 @@ static void take_part(void *arg, unsigned rank)
     seat.hosted = psd_comm_hosted(seat.comm, &seat.n_hosted);
     while (seat.iteration < END) {
         crew_iterate(&seat);
-        if (seat.iteration == WARM || seat.iteration == END) {
-            pthread_barrier_wait(&job->all);
-            if (rank == 0)
-                atomic_store(&counts, seat.iteration == WARM);
-            pthread_barrier_wait(&job->all);
-        }
+        count_between(job, rank, seat.iteration, seat.comm);
     }
     psd_comm_close(seat.comm);
     crew_seat_fini(&seat);
@@ -109,7 +125,8 @@ static void check_counting(void)
     CHECK(atomic_load(&calls) == 1);
 }
 
-static void count_steady(const struct crew_case *c)
+/* How many messages were sent while it counted. */
+static long count_steady(const struct crew_case *c, void (*take)(void *job, unsigned rank))
 {
     struct job job = {.c = c};
 
@@ -117,8 +134,9 @@ static void count_steady(const struct crew_case *c)
     pthread_barrier_init(&job.all, NULL, RANKS);
     atomic_store(&calls, 0);
     atomic_store(&locks, 0);
-    crew_each(RANKS, take_part, &job);
+    crew_each(RANKS, take, &job);
     pthread_barrier_destroy(&job.all);
+    return atomic_load(&job.messages);
 }
 
 static void check_steady(const struct crew_case *c)
@@ -126,31 +144,72 @@ static void check_steady(const struct crew_case *c)
     if (TEST_IS_SANITIZED)
         SKIP("a sanitizer has its own malloc");
     check_counting();
-    count_steady(c);
+    count_steady(c, take_part);
     if (atomic_load(&calls))
         TEST_FAIL("%ld allocations in %d iterations", atomic_load(&calls), END - WARM);
 }
 
 /* Whoever posts locks the queue, and so does the loop that takes it. A call that waits for its answer locks
- * it once more on either side; a caller that sleeps until a value has come, and who wakes it, lock, too. */
-static long most_locks(const struct crew_case *c)
+ * it once more on either side; a caller that sleeps until a value has come, and who wakes it, lock, too. All
+ * that is by calls: a sync posts, begin and wait ask, a wait may sleep. */
+static long most_locks(long params, long workers)
 {
-    long syncs = (long)c->workers * CREW_PARAMS;
-    long sleeps = (long)c->ranks * CREW_PARAMS, asked = sleeps + c->ranks; /* a wait each; begin */
+    long syncs = workers * params, sleeps = RANKS * params, asked = sleeps + RANKS;
 
     return (END - WARM) * (2 * syncs + 4 * asked + 2 * sleeps);
 }
 
-static void a_sync_locks_the_loops_queue_and_pieces_lock_nothing(void)
+static void check_locks(long params, long workers)
+{
+    CHECK(atomic_load(&locks) >= (END - WARM) * params * workers); /* they are seen */
+    if (atomic_load(&locks) > most_locks(params, workers))
+        TEST_FAIL("%ld locks, not %ld at most", atomic_load(&locks), most_locks(params, workers));
+}
+
+static void a_sync_locks_the_loops_queue_once(void)
 {
     struct crew_case c = {.ranks = RANKS, .workers = 5, .forms = CREW_DENSE};
 
     if (TEST_IS_SANITIZED)
         SKIP("a sanitizer has its own pthread_mutex_lock");
-    count_steady(&c);
-    CHECK(atomic_load(&locks) >= (long)(END - WARM) * 5 * CREW_PARAMS); /* they are seen */
-    if (atomic_load(&locks) > most_locks(&c))
-        TEST_FAIL("%ld locks, not %ld at most", atomic_load(&locks), most_locks(&c));
+    count_steady(&c, take_part);
+    check_locks(CREW_PARAMS, 5);
+}
+
+/* One parameter, which travels in many pieces. */
+static void take_large_part(void *arg, unsigned rank)
+{
+    struct job *job = arg;
+    float *value = calloc(LARGE, sizeof *value), *grad = calloc(LARGE, sizeof *grad);
+    struct psd_comm_options options = crew_grounded((struct psd_comm_options){
+        .coordinator = job->name, .rank = rank, .ranks = RANKS, .workers = RANKS});
+    struct psd_comm_param param = {.name = "large", .rows = 1, .cols = LARGE, .value = value};
+    struct psd_comm *comm = NULL;
+    int id = -1;
+
+    CHECK_OK(psd_comm_open(&options, &comm));
+    CHECK_OK(psd_comm_add(comm, &param, &id));
+    CHECK_OK(psd_comm_start(comm));
+    for (uint64_t iteration = 0; iteration < END; iteration++) {
+        CHECK_OK(psd_comm_begin(comm, iteration, 0.1f));
+        CHECK_OK(psd_comm_sync(comm, id, rank, grad));
+        CHECK_OK(psd_comm_wait(comm, id));
+        count_between(job, rank, iteration + 1, comm);
+    }
+    psd_comm_close(comm);
+    free(value);
+    free(grad);
+}
+
+/* So many that the locks which calls may need are far fewer: one for each piece would be seen. */
+static void pieces_lock_nothing(void)
+{
+    if (TEST_IS_SANITIZED)
+        SKIP("a sanitizer has its own pthread_mutex_lock");
+    long messages = count_steady(NULL, take_large_part);
+    fprintf(stderr, "    %ld messages, %ld locks\n", messages, atomic_load(&locks));
+    CHECK(messages > 2 * most_locks(1, RANKS));
+    check_locks(1, RANKS);
 }
 
 static void dense_parameters_need_no_memory(void)
@@ -190,5 +249,6 @@ int main(int argc, char **argv)
     RUN(factors_need_no_memory_on_any_route)
     RUN(sums_and_clipping_need_no_memory)
     RUN(sockets_need_no_memory_either)
-    RUN(a_sync_locks_the_loops_queue_and_pieces_lock_nothing)
+    RUN(a_sync_locks_the_loops_queue_once)
+    RUN(pieces_lock_nothing)
 }
