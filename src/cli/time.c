@@ -6,9 +6,9 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "cli/compute.h"
-#include "cli/measure.h"
 #include "cli/net_workload.h"
 #include "comm/profile.h"
+#include "comm/rates.h"
 #include "device/devices.h"
 #include "proto/caffe.pb-c.h"
 #include "proto/upgrade.h"
@@ -128,9 +128,9 @@ static psd_status fill_profile(const struct psd_net *net, const struct times *ti
 {
     struct psd_workload *workload = NULL;
 
-    PSD_TRY(psd_measure_rebuild(&profile->rebuild_flops));
-    PSD_TRY(psd_measure_update(&profile->update_bytes_per_s));
-    PSD_TRY(psd_measure_sum(&profile->sum_bytes_per_s));
+    PSD_TRY(psd_rates_rebuild(&profile->rebuild_flops));
+    PSD_TRY(psd_rates_update(&profile->update_bytes_per_s));
+    PSD_TRY(psd_rates_sum(&profile->sum_bytes_per_s));
     PSD_TRY(psd_net_workload_create(net, &workload));
     psd_status status = psd_profile_add_model(profile, workload->name, workload->batch, 0);
     psd_workload_destroy(workload);

@@ -1,5 +1,5 @@
-/* measure.c - the library's own functions, with a clock around them. */
-#include "cli/measure.h"
+/* rates.c - the library's own functions, with a clock around them. */
+#include "comm/rates.h"
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "comm/workload.h"
@@ -65,7 +65,7 @@ static void rebuild(float *const *vectors)
     psd_product_rows(&block, 1, ROWS, COLS, vectors[0]);
 }
 
-psd_status psd_measure_sum(double *bytes_per_s)
+psd_status psd_rates_sum(double *bytes_per_s)
 {
     double seconds;
 
@@ -74,7 +74,7 @@ psd_status psd_measure_sum(double *bytes_per_s)
     return PSD_OK;
 }
 
-psd_status psd_measure_update(double *bytes_per_s)
+psd_status psd_rates_update(double *bytes_per_s)
 {
     double seconds;
 
@@ -83,7 +83,7 @@ psd_status psd_measure_update(double *bytes_per_s)
     return PSD_OK;
 }
 
-psd_status psd_measure_rebuild(double *flops)
+psd_status psd_rates_rebuild(double *flops)
 {
     double seconds;
 

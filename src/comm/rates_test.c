@@ -1,15 +1,15 @@
-/* measure_test.c - speeds that some machine could have. */
+/* rates_test.c - speeds that some machine could have. */
 #include "base/alloc.h"
-#include "cli/measure.h"
+#include "comm/rates.h"
 #include "test.h"
 
 static void speeds_are_those_of_a_machine(void)
 {
     double sum = 0, update = 0, rebuild = 0;
 
-    CHECK_OK(psd_measure_sum(&sum));
-    CHECK_OK(psd_measure_update(&update));
-    CHECK_OK(psd_measure_rebuild(&rebuild));
+    CHECK_OK(psd_rates_sum(&sum));
+    CHECK_OK(psd_rates_update(&update));
+    CHECK_OK(psd_rates_rebuild(&rebuild));
     CHECK(sum > 1e3 && sum < 1e13);
     CHECK(update > 1e3 && update < 1e13);
     CHECK(rebuild > 1e3 && rebuild < 1e14);
@@ -17,8 +17,7 @@ static void speeds_are_those_of_a_machine(void)
 
 static void every_failed_allocation_is_survived(void)
 {
-    psd_status (*const measures[])(double *) = {psd_measure_sum, psd_measure_update,
-                                                psd_measure_rebuild};
+    psd_status (*const measures[])(double *) = {psd_rates_sum, psd_rates_update, psd_rates_rebuild};
 
     for (size_t i = 0; i < sizeof measures / sizeof *measures; i++) {
         double speed = -1;
