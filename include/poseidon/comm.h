@@ -65,8 +65,16 @@ struct psd_comm_update {
     unsigned iter_size; /* passes that a gradient is the sum of; 0: 1 */
 };
 
+/* How fast a process computes what communication asks of it, for the plan, which rank 0 makes: operations
+ * a second (two for each multiply-add) of rebuilding a gradient from its factors, and bytes that memory
+ * moves in a second during updates (20 for each value) and sums (12). What is 0 rank 0 measures in
+ * psd_comm_start, on one thread and for a few milliseconds, when there are several processes. */
+struct psd_comm_rates {
+    double rebuild_flops, update_bytes_per_s, sum_bytes_per_s;
+};
+
 /* What a seat is opened with. All but address, streams, lanes, rank, hosted, batch, batches, bandwidth,
- * latency, timeout_ms, threads, warn and context is the same for all processes. */
+ * latency, timeout_ms, threads, warn, context and rates is the same for all processes. */
 struct psd_comm_options {
     /* Where rank 0 is found: "tcp://host:port", or, among threads of one process, "inproc://name";
      * copied. */
@@ -113,6 +121,8 @@ struct psd_comm_options {
      * NULL: nobody. */
     void (*warn)(void *context, const char *sentence);
     void *context; /* borrowed until close */
+
+    struct psd_comm_rates rates; /* only those of rank 0 count */
 };
 
 /* A parameter to keep in step. */
@@ -140,6 +150,12 @@ struct psd_comm_param {
 
     enum psd_form form;   /* AUTO: by shape, S and batch alone */
     enum psd_route route; /* AUTO leaves it to the plan */
+
+    /* For the plan, which hides what it can behind computing; only those of rank 0 count. Seconds that a
+     * worker computes, forward and backward, in the layers from the first with this parameter on, up to
+     * the one with the next that has any. Both 0: used together with the parameter before; all are 0:
+     * nothing is known of computing. */
+    double forward_s, backward_s;
 };
 
 /* Takes the seat and returns when every seat of the job is taken. The caller owns *out until

@@ -126,11 +126,13 @@ static psd_status measure(struct psd_cli *cli, struct psd_net *net, int64_t pass
 static psd_status fill_profile(const struct psd_net *net, const struct times *times, double passes,
                                struct psd_profile *profile)
 {
+    struct psd_comm_rates rates = {.rebuild_flops = 0};
     struct psd_workload *workload = NULL;
 
-    PSD_TRY(psd_rates_rebuild(&profile->rebuild_flops));
-    PSD_TRY(psd_rates_update(&profile->update_bytes_per_s));
-    PSD_TRY(psd_rates_sum(&profile->sum_bytes_per_s));
+    PSD_TRY(psd_rates_measure(PSD_RATES_THOROUGH, &rates));
+    profile->rebuild_flops = rates.rebuild_flops;
+    profile->update_bytes_per_s = rates.update_bytes_per_s;
+    profile->sum_bytes_per_s = rates.sum_bytes_per_s;
     PSD_TRY(psd_net_workload_create(net, &workload));
     psd_status status = psd_profile_add_model(profile, workload->name, workload->batch, 0);
     psd_workload_destroy(workload);

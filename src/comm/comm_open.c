@@ -5,10 +5,24 @@
 #include "comm/call.h"
 #include "comm/terms.h"
 
+#include <math.h>
 #include <stdio.h>
 
 static const uint64_t default_timeout_ms = 10000;
 static const double default_bandwidth = 1.25e9, default_latency = 50e-6;
+
+static psd_status check_rates(const struct psd_comm_rates *rates)
+{
+    double all[] = {rates->rebuild_flops, rates->update_bytes_per_s, rates->sum_bytes_per_s};
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (!isfinite(all[i]) || all[i] < 0)
+            return psd_fail(PSD_EINVAL,
+                            "a rate of %g a second: it is a finite number, or 0 to be measured",
+                            all[i]);
+    }
+    return PSD_OK;
+}
 
 static psd_status check_options(const struct psd_comm_options *options)
 {
@@ -31,7 +45,7 @@ static psd_status check_options(const struct psd_comm_options *options)
     if (options->key_size > PSD_TRANSPORT_KEY || (options->key_size && !options->key))
         return psd_fail(PSD_EINVAL, "a key of %zu bytes: it has 1 to %d", options->key_size,
                         PSD_TRANSPORT_KEY);
-    return PSD_OK;
+    return check_rates(&options->rates);
 }
 
 /* Unless the caller knows better, rank 0 listens at the coordinator's address, the others wherever the

@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "base/status.h"
 #include "comm/call.h"
+#include "comm/rates.h"
 
 /* With the lock held. */
 static psd_status add(struct psd_comm *comm, const struct psd_comm_param *param, int *id)
@@ -61,14 +62,24 @@ static psd_status make_room(struct psd_comm *comm)
     return PSD_OK;
 }
 
+/* What the plan is made with is measured here, where nobody waits for the loop. One process has nothing
+ * to choose. */
+static psd_status know_rates(const struct psd_comm *comm, struct psd_comm_rates *rates)
+{
+    *rates = comm->options.rates;
+    return comm->options.rank == 0 && comm->ranks > 1 ? psd_rates_measure(PSD_RATES_QUICK, rates)
+                                                      : PSD_OK;
+}
+
 /* With the lock held. */
-static psd_status offer(struct psd_comm *comm)
+static psd_status offer(struct psd_comm *comm, const struct psd_comm_rates *rates)
 {
     if (comm->offered)
         return psd_fail(PSD_EINVAL, "the job has been started already");
     if (comm->job->n_params == 0)
         return psd_fail(PSD_EINVAL, "there are no parameters: add them before the start");
     PSD_TRY(make_room(comm));
+    comm->rates = *rates;
     PSD_TRY(psd_loop_post(comm->loop, psd_seat_offer, comm));
     comm->offered = true;
     return PSD_OK;
@@ -84,9 +95,12 @@ static psd_status wait_for_start(struct psd_comm *comm)
 
 psd_status psd_comm_start(struct psd_comm *comm)
 {
+    struct psd_comm_rates rates;
+
     PSD_TRY(psd_call_check(comm));
+    PSD_TRY(know_rates(comm, &rates));
     pthread_mutex_lock(&comm->lock);
-    psd_status status = offer(comm);
+    psd_status status = offer(comm, &rates);
     if (status == PSD_OK)
         status = wait_for_start(comm);
     pthread_mutex_unlock(&comm->lock);

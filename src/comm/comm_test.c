@@ -133,6 +133,15 @@ static void options_that_make_no_sense_are_refused(void)
          PSD_ECONFIG,
          {.coordinator = "inproc://x", .address = "inprog://x"}},
         {"no rule \"Adma\"", PSD_EINVAL, {.coordinator = "inproc://x", .update.rule = "Adma"}},
+        {"a rate of -1 a second",
+         PSD_EINVAL,
+         {.coordinator = "inproc://x", .rates.rebuild_flops = -1}},
+        {"a rate of nan a second",
+         PSD_EINVAL,
+         {.coordinator = "inproc://x", .rates.update_bytes_per_s = NAN}},
+        {"a rate of inf a second",
+         PSD_EINVAL,
+         {.coordinator = "inproc://x", .rates.sum_bytes_per_s = HUGE_VAL}},
         {"no mode 7", PSD_EINVAL, {.coordinator = "inproc://x", .mode = (enum psd_comm_mode)7}},
     };
 
@@ -232,6 +241,7 @@ struct group {
     unsigned n_hosted[RANKS];
     uint64_t timeout_ms;
     double bandwidth, latency;
+    struct psd_comm_rates rates;
     atomic_int warned, met;
     atomic_bool failed;
     struct psd_comm_counters before[RANKS], after[RANKS];
@@ -251,7 +261,8 @@ static struct psd_comm_options group_options(const struct group *group, unsigned
                                                    .n_hosted = group->n_hosted[rank],
                                                    .bandwidth = group->bandwidth,
                                                    .latency = group->latency,
-                                                   .timeout_ms = group->timeout_ms});
+                                                   .timeout_ms = group->timeout_ms,
+                                                   .rates = group->rates});
 }
 
 static struct psd_comm *group_seat(const struct group *group, unsigned rank, float *value)
@@ -334,6 +345,104 @@ static void the_plan_says_what_is_known_of_the_network(void)
         for (unsigned k = 0; k < RANKS; k++)
             free(group.plan[k]);
     }
+}
+
+static void the_plan_says_what_is_known_of_arithmetic(void)
+{
+    static const struct {
+        struct psd_comm_rates rates;
+        const char *words;
+    } cases[] = {
+        {{5e9, 2e9, 3e9}, "arithmetic rebuild 5 GFLOP/s, update 2 GB/s, sum 3 GB/s, given\n"},
+        {{5e9, 0, 3e9}, " sum 3 GB/s, some of it given, the rest measured\n"},
+        {{0, 0, 0}, " GB/s, measured\n"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct group group = {.rates = cases[i].rates};
+        crew_name(group.name);
+        crew_each(RANKS, compare_first_values, &group);
+        const char *arithmetic = strstr(group.plan[2], "arithmetic ");
+        fprintf(stderr, "    %s", arithmetic);
+        CHECK(strstr(arithmetic, cases[i].words));
+        CHECK(!strstr(arithmetic, " 0 G"));
+        for (unsigned k = 0; k < RANKS; k++)
+            free(group.plan[k]);
+    }
+    struct single *single = new_started();
+    CHECK(!strstr(psd_comm_plan(single->comm), "arithmetic"));
+    free_single(single);
+}
+
+/* A layer that computes, if rank 0 says so, and a weight that goes as factors. */
+struct choice {
+    struct group group;
+    double conv_s, fc_s; /* forward, and twice as long backward */
+    enum psd_route route;
+};
+
+static void let_rank_0_choose(void *arg, unsigned rank)
+{
+    struct choice *choice = arg;
+    struct psd_comm_options options = group_options(&choice->group, rank);
+    double conv_s = rank ? 0 : choice->conv_s, fc_s = rank ? 0 : choice->fc_s;
+    float *value = calloc(256 * 1024 + 1, sizeof *value);
+    struct psd_comm_param conv = {.name = "conv",
+                                  .rows = 1,
+                                  .cols = 1,
+                                  .value = value + 256 * 1024,
+                                  .forward_s = conv_s,
+                                  .backward_s = 2 * conv_s};
+    struct psd_comm_param fc = {.name = "fc",
+                                .rows = 256,
+                                .cols = 1024,
+                                .value = value,
+                                .factors = true,
+                                .form = PSD_FORM_FACTORED,
+                                .forward_s = fc_s,
+                                .backward_s = 2 * fc_s};
+    struct psd_comm *comm = NULL;
+    int id = -1;
+
+    options.batch = 16;
+    CHECK_OK(psd_comm_open(&options, &comm));
+    CHECK_OK(psd_comm_add(comm, &conv, &id));
+    CHECK_OK(psd_comm_add(comm, &fc, &id));
+    CHECK_OK(psd_comm_start(comm));
+    CHECK(psd_comm_form(comm, id) == PSD_FORM_FACTORED);
+    if (rank == 2)
+        choice->route = psd_comm_route(comm, id);
+    psd_comm_close(comm);
+    free(value);
+}
+
+/* The route of fc, when a process rebuilds so fast and a layer takes so long. */
+static enum psd_route choice_of(double rebuild_flops, double conv_s, double fc_s)
+{
+    struct choice choice = {
+        .group = {.bandwidth = 1e9, .latency = 1e-6, .rates = {rebuild_flops, 1e12, 1e12}},
+        .conv_s = conv_s,
+        .fc_s = fc_s};
+
+    crew_name(choice.group.name);
+    crew_each(RANKS, let_rank_0_choose, &choice);
+    return choice.route;
+}
+
+/* To all: 0.2 ms of factors, and a product of 17 M operations more than one process alone would do.
+ * By rows: 0.9 ms of factors and values, and 1 M operations more. */
+static void who_rebuilds_slowly_rebuilds_only_some_rows(void)
+{
+    CHECK(choice_of(1e15, 0, 0) == PSD_ROUTE_BROADCAST);
+    CHECK(choice_of(1e11, 0, 0) == PSD_ROUTE_BROADCAST);
+    CHECK(choice_of(1e10, 0, 0) == PSD_ROUTE_ROW_SHARDED);
+}
+
+/* Behind conv's computing both are hidden; what the device does is not. */
+static void bytes_that_computing_hides_cost_nothing(void)
+{
+    CHECK(choice_of(1e11, 1e-6, 1e-6) == PSD_ROUTE_BROADCAST);
+    CHECK(choice_of(1e11, 0.5, 0.1) == PSD_ROUTE_ROW_SHARDED);
 }
 
 static void open_without_the_last(void *arg, unsigned rank)
@@ -774,6 +883,9 @@ int main(int argc, char **argv)
     RUN(after_the_end_every_call_says_why)
     RUN(values_begin_as_worker_0_has_them_and_all_see_one_plan)
     RUN(the_plan_says_what_is_known_of_the_network)
+    RUN(the_plan_says_what_is_known_of_arithmetic)
+    RUN(who_rebuilds_slowly_rebuilds_only_some_rows)
+    RUN(bytes_that_computing_hides_cost_nothing)
     RUN(a_rank_that_never_comes_is_named_on_all_others)
     RUN(a_first_rank_that_never_comes_is_named)
     RUN(who_has_another_key_takes_no_seat)

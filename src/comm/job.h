@@ -26,6 +26,8 @@ struct psd_job_param {
 
     enum psd_form form;   /* never AUTO once the job is planned */
     enum psd_route route; /* the same; a bias that follows its factored weight has its route */
+
+    double forward_s, backward_s; /* of this member's layers, for the plan; as in poseidon/comm.h */
 };
 
 struct psd_job {

@@ -22,6 +22,10 @@ static psd_status check_alone(const struct psd_job *job, const struct psd_comm_p
     if (!isfinite(param->rate) || !isfinite(param->decay))
         return psd_fail(PSD_EINVAL, "%s: the multipliers of rate and decay are %g and %g",
                         param->name, (double)param->rate, (double)param->decay);
+    if (!(isfinite(param->forward_s) && param->forward_s >= 0) ||
+        !(isfinite(param->backward_s) && param->backward_s >= 0))
+        return psd_fail(PSD_EINVAL, "%s: it computes for %g s forward and %g s backward",
+                        param->name, param->forward_s, param->backward_s);
     return PSD_OK;
 }
 
@@ -142,6 +146,8 @@ psd_status psd_job_add(struct psd_job *job, const struct psd_comm_param *param)
         .bias_of = param->bias_of - 1,
         .form = form_of(param),
         .route = param->route,
+        .forward_s = param->forward_s,
+        .backward_s = param->backward_s,
     };
     return PSD_OK;
 }

@@ -90,6 +90,7 @@ struct psd_comm { /* NOLINT(clang-analyzer-optin.performance.Padding): by who ow
     bool waited;                     /* joining has taken too long once */
     bool measures;                   /* the network, before the plan; rank 0's counts */
     struct psd_seat_network network; /* rank 0's */
+    struct psd_comm_rates rates;     /* the same, of the options or measured; set by start */
     struct psd_seat_flow *flow;      /* owned; NULL: nothing is being measured */
 
     /* Made while joining and starting, constant afterwards. */

@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/status.h"
+#include "comm/job_workload.h"
 #include "comm/plan.h"
 #include "comm/seat.h"
 
@@ -33,33 +34,59 @@ static psd_status create_node(struct psd_comm *comm)
     return PSD_OK;
 }
 
-/* The plan's text, and what it was made with. */
-static char *add_network(const struct psd_seat_network *network, const char *plan)
+/* Whence the rates are. */
+static const char *source_of(const struct psd_comm_rates *given)
 {
-    bool is_measured = strcmp(network->bandwidth_is, "measured") == 0;
-    char least[32] = "";
+    int count =
+        (given->rebuild_flops > 0) + (given->update_bytes_per_s > 0) + (given->sum_bytes_per_s > 0);
 
-    if (is_measured)
+    return count == 0 ? "measured" : count == 3 ? "given" : "some of it given, the rest measured";
+}
+
+/* What the plan was made with, below its text; one process needs no arithmetic to choose. */
+static char *add_sources(const struct psd_comm *comm, const char *plan)
+{
+    const struct psd_seat_network *network = &comm->network;
+    const struct psd_comm_rates *rates = &comm->rates;
+    char least[32] = "", arithmetic[160] = "";
+
+    if (strcmp(network->bandwidth_is, "measured") == 0)
         snprintf(least, sizeof least, " (least: rank %u)", network->slowest);
-    return psd_alloc_text("%snetwork    %.1f MB/s each way, %s%s; %.1f us one way, %s\n", plan,
+    if (comm->ranks > 1)
+        snprintf(arithmetic, sizeof arithmetic,
+                 "arithmetic rebuild %.3g GFLOP/s, update %.3g GB/s, sum %.3g GB/s, %s\n",
+                 rates->rebuild_flops / 1e9, rates->update_bytes_per_s / 1e9,
+                 rates->sum_bytes_per_s / 1e9, source_of(&comm->options.rates));
+    return psd_alloc_text("%snetwork    %.1f MB/s each way, %s%s; %.1f us one way, %s\n%s", plan,
                           network->bandwidth / 1e6, network->bandwidth_is, least,
-                          network->latency * 1e6, network->latency_is);
+                          network->latency * 1e6, network->latency_is, arithmetic);
+}
+
+static psd_status explain(struct psd_comm *comm, const struct psd_plan *made)
+{
+    char *text = psd_plan_text(comm->job, made);
+
+    if (text)
+        comm->plan = add_sources(comm, text);
+    psd_alloc_free(text);
+    return comm->plan ? PSD_OK : PSD_ENOMEM;
 }
 
 static psd_status plan(struct psd_comm *comm)
 {
     struct psd_plan_network network = {.bandwidth = comm->network.bandwidth,
                                        .latency = comm->network.latency};
+    struct psd_workload *workload = NULL;
     struct psd_plan *made = NULL;
 
     psd_plan_forms(comm->job);
-    PSD_TRY(psd_plan_create(comm->job, NULL, &network, &made));
-    char *text = psd_plan_text(comm->job, made);
+    PSD_TRY(psd_job_workload_create(comm->job, &comm->rates, &workload));
+    psd_status status = psd_plan_create(comm->job, workload, &network, &made);
+    psd_workload_destroy(workload);
+    if (status == PSD_OK)
+        status = explain(comm, made);
     psd_plan_destroy(made);
-    if (text)
-        comm->plan = add_network(&comm->network, text);
-    psd_alloc_free(text);
-    return comm->plan ? PSD_OK : PSD_ENOMEM;
+    return status;
 }
 
 static psd_status tell_plan(struct psd_comm *comm)
