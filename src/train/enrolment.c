@@ -1,5 +1,6 @@
 #include "train/enrolment.h"
 #include "base/alloc.h"
+#include "train/estimate.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -37,6 +38,31 @@ static bool is_bias(const struct psd_net *net, const struct psd_param *param)
 
     return param->index == 1 && param->uses == 1 && layer->params[0]->learns &&
            gives_factors(net, layer->params[0]) && !(p && p->transpose);
+}
+
+static bool changes(const struct psd_net *net, const struct psd_param *param)
+{
+    return param->learns || is_statistic(net, param);
+}
+
+/* --- how long it is computed with ---------------------------------------------------------------- */
+
+/* The first of its layer that takes a place has the seconds of this layer, and of those up to the next
+ * with one. */
+static void set_seconds(const struct psd_enrolment *enrolment, const struct psd_net *net, size_t i,
+                        struct psd_comm_param *to)
+{
+    size_t ours = net->params[i]->layer, next = i;
+
+    for (size_t k = i; k-- > 0 && net->params[k]->layer == ours;) {
+        if (enrolment->ids[k] >= 0)
+            return;
+    }
+    while (next < net->n_params &&
+           (net->params[next]->layer == ours || !changes(net, net->params[next])))
+        next++;
+    psd_estimate_seconds(net, ours, next < net->n_params ? net->params[next]->layer : net->n_layers,
+                         enrolment->flops / enrolment->passes, to);
 }
 
 /* --- what is wished for it ---------------------------------------------------------------------- */
@@ -116,7 +142,7 @@ static psd_status add(struct psd_enrolment *enrolment, struct psd_comm *comm,
         .factors = gives_factors(net, param),
     };
 
-    if (!param->learns && !to.averaged)
+    if (!changes(net, param))
         return PSD_OK;
     if (to.averaged) {
         PSD_TRY(keep_common(enrolment, net, i));
@@ -127,6 +153,7 @@ static psd_status add(struct psd_enrolment *enrolment, struct psd_comm *comm,
     else if (solver->forms_known)
         to.form = param->goes_as_factors ? PSD_FORM_FACTORED : PSD_FORM_DENSE;
     apply_wishes(options, net, param, &to);
+    set_seconds(enrolment, net, i, &to);
     return psd_comm_add(comm, &to, &enrolment->ids[i]);
 }
 
@@ -135,7 +162,10 @@ psd_status psd_enrolment_init(struct psd_enrolment *enrolment, struct psd_comm *
                               const struct psd_ensemble_options *options)
 {
     size_t n = solver->net->n_params;
+    unsigned hosted = 0;
 
+    psd_comm_hosted(comm, &hosted);
+    PSD_TRY(psd_estimate_flops(options, hosted, &enrolment->flops));
     enrolment->passes = (unsigned)solver->param->iter_size;
     enrolment->ids = psd_alloc_zero(n, sizeof *enrolment->ids);
     enrolment->ways = psd_alloc_zero(n, sizeof *enrolment->ways);

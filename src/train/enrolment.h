@@ -23,6 +23,7 @@ struct psd_enrolment {
     enum psd_enrolled *ways; /* owned; [n_params]; known after the start */
     struct psd_blob *common; /* owned; [n_params]: the value of a statistic; others have none */
     unsigned passes;         /* of a worker in an iteration */
+    double flops;            /* estimated, of our workers together; 0: no plan is made here */
 };
 
 /* Adds all parameters of solver->net that change to the seat. fini also takes one that is all zero. */
