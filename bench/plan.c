@@ -52,7 +52,7 @@ static double plan(const struct psd_workload *workload, unsigned ranks)
     struct psd_plan *made = NULL;
     struct psd_job *job = NULL;
 
-    check(psd_workload_job_create(workload, ranks, NULL, NULL, &job));
+    check(psd_workload_job_create(workload, ranks, ranks, NULL, NULL, &job));
     double start = now();
     psd_plan_forms(job);
     check(psd_plan_create(job, workload, &gbit10, &made));

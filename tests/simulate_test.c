@@ -26,8 +26,47 @@ static void a_plan_shows_routes_totals_and_what_is_gained(void)
     CHECK(strstr(run_out, "* is the choice"));
     CHECK(strstr(run_out, "\nnodes  iteration ms  speed-up  of all %\n    1       100.000      1.00"
                           "     100.0\n    2 "));
-    CHECK(strstr(run_out, "\n    4 ") && strstr(run_out, "\n    6 ") &&
-          !strstr(run_out, "\n    5 "));
+    for (int nodes = 1; nodes <= 6; nodes++) {
+        char row[8];
+        snprintf(row, sizeof row, "\n%5d ", nodes);
+        CHECK(strstr(run_out, row));
+    }
+    CHECK(run("$POSEIDON plan --model ./tiny.txt --profile ./fast.txt --nodes 17 "
+              "--bandwidth 10Gbit") == 0);
+    CHECK(strstr(run_out, "\n    8 ") && strstr(run_out, "\n   16 ") &&
+          strstr(run_out, "\n   17 ") && !strstr(run_out, "\n    3 "));
+}
+
+static void routes_of_the_other_form_are_shown_and_told_so(void)
+{
+    start();
+    CHECK(run("$POSEIDON plan --model ./tiny.txt --profile ./fast.txt --nodes 4 --bandwidth "
+              "10Gbit --form fc7=dense | grep -A3 '^fc[67].0'") == 0);
+    CHECK(strstr(run_out, "fc6[0]     4096x4096  factored  servers        50.332   80.631"
+                          "    (if dense)\n"));
+    CHECK(strstr(run_out, "fc7[0]     10x4096    dense     servers "));
+    CHECK(strstr(run_out, " broadcast       0.788    1.311    (if factored)\n"));
+}
+
+/* With a slow network a member may compute for longer, to send fewer sums. */
+static void hosting_is_weighed_and_told(void)
+{
+    start();
+    CHECK(
+        run("$POSEIDON plan --model ./tiny.txt --profile ./fast.txt --nodes 3 --logical-workers 8 "
+            "--bandwidth 100Gbit") == 0);
+    CHECK(strstr(run_out,
+                 "hosting    8 workers on 3 members, subtrees are cut: 5 sums of a gradient "
+                 "if even, 3 if aligned\n           even is taken; predicted are "));
+    CHECK(
+        run("$POSEIDON plan --model ./tiny.txt --profile ./fast.txt --nodes 3 --logical-workers 8 "
+            "--bandwidth 10Mbit --form fc6=dense") == 0);
+    CHECK(strstr(run_out, "no subtree is cut: 5 sums of a gradient if even, 3 if aligned\n"
+                          "           aligned is taken; predicted are "));
+    CHECK(run("$POSEIDON plan --model ./tiny.txt --nodes 3 --logical-workers 8 "
+              "--bandwidth 10Mbit") == 0);
+    CHECK(strstr(run_out, "           even is taken; predicted are ") &&
+          strstr(run_out, " ms if aligned, computing aside\n"));
 }
 
 static void a_plan_without_a_profile_knows_no_times(void)
@@ -125,6 +164,14 @@ static void mistakes_are_told_before_anything_is_done(void)
         {2, "plan --model ./tiny.txt --nodes 2 --bandwidth 10", "\"10\" is not a speed such as"},
         {2, "plan --model ./tiny.txt --nodes 2 --bandwidth 1Gbit --form fc9=dense",
          "--form: no layer \"fc9\" that learns"},
+        {2, "plan --model ./tiny.txt --nodes 3 --logical-workers 2 --bandwidth 1Gbit",
+         "each node has a worker: --logical-workers 2 is less than --nodes 3."},
+        {2, "plan --model ./tiny.txt --nodes 4096 --batch 1073741824 --bandwidth 1Gbit",
+         "4096 workers with 1073741824 samples each would compute 4.398e+12 samples in an "
+         "iteration: "
+         "16777216 are the most."},
+        {2, "simulate --model ./tiny.txt --profile ./fast.txt --nodes 1,4096 --batch 4097",
+         "4096 workers with 4097 samples each"},
         {1, "plan --model vgg91 --nodes 2 --bandwidth 1Gbit", "vgg19"},
         {2, "simulate", "poseidon simulate: a net is needed: --model FILE or NAME."},
         {2, "simulate --model ./tiny.txt", "say how fast a node computes: --profile FILE or NAME."},
@@ -215,6 +262,8 @@ int main(int argc, char **argv)
 {
     RUN(a_plan_shows_routes_totals_and_what_is_gained)
     RUN(a_plan_without_a_profile_knows_no_times)
+    RUN(routes_of_the_other_form_are_shown_and_told_so)
+    RUN(hosting_is_weighed_and_told)
     RUN(wishes_are_granted)
     RUN(a_solver_gives_its_net_and_rule)
     RUN(a_net_is_planned_from_its_prototxt)

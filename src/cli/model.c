@@ -153,6 +153,18 @@ psd_status psd_model_read_timed(struct psd_cli *cli, const struct psd_model_opti
     return status;
 }
 
+psd_status psd_model_check_samples(struct psd_cli *cli, const struct psd_workload *workload,
+                                   unsigned workers)
+{
+    if (workload->batch <= PSD_MODEL_SAMPLES / workers)
+        return PSD_OK;
+    return psd_cli_misuse(cli,
+                          "%u workers with %zu samples each would compute %.4g samples in an "
+                          "iteration: %d are the most",
+                          workers, workload->batch, (double)workers * (double)workload->batch,
+                          PSD_MODEL_SAMPLES);
+}
+
 double psd_model_latency(const struct psd_model_options *options)
 {
     return (double)options->latency_ns / 1e9;

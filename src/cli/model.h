@@ -43,7 +43,10 @@ struct psd_model_options {
      PSD_TIME(type, model.latency_ns)}
 /* clang-format on */
 
-enum { PSD_MODEL_NODES = 4096 }; /* at most */
+enum {
+    PSD_MODEL_NODES = 4096,      /* at most */
+    PSD_MODEL_SAMPLES = 16 << 20 /* of all workers in an iteration, at most */
+};
 
 /* The workload that the options mean, with times if there is a profile; the caller owns *out. With a
  * `solver` file, which may be NULL, the net is the one it trains, and *update how it does so, whose
@@ -56,6 +59,10 @@ psd_status psd_model_read(struct psd_cli *cli, const struct psd_model_options *o
  * layers share it by their multiply-adds. The profile, titan-x if none is given, has only the speeds. */
 psd_status psd_model_read_timed(struct psd_cli *cli, const struct psd_model_options *options,
                                 double seconds, struct psd_workload **out);
+
+/* PSD_EINVAL, as misuse: so many workers with the workload's batch are more than anybody trains with. */
+psd_status psd_model_check_samples(struct psd_cli *cli, const struct psd_workload *workload,
+                                   unsigned workers);
 
 /* The latency in seconds. */
 double psd_model_latency(const struct psd_model_options *options);

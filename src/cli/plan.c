@@ -7,10 +7,12 @@
 #include "cli/model.h"
 #include "cli/wishes.h"
 
+enum { FEW = 16 }; /* nodes, of which each number has its row */
+
 struct plan_options {
     struct psd_model_options model;
     char *solver;
-    int64_t nodes;
+    int64_t nodes, workers;
     double bandwidth;
     char **forms, **routes;
 };
@@ -19,8 +21,9 @@ static const struct psd_option plan_options[] = {
     PSD_MODEL_OPTIONS(struct plan_options),
     {"solver", "FILE", NULL, "a solver file, whose net and rule are taken",
      PSD_TEXT(struct plan_options, solver)},
-    {"nodes", "N", NULL, "how many nodes, each with one worker",
-     PSD_INT(struct plan_options, nodes, 1, PSD_MODEL_NODES)},
+    {"nodes", "N", NULL, "how many nodes", PSD_INT(struct plan_options, nodes, 1, PSD_MODEL_NODES)},
+    {"logical-workers", "S", NULL, "how many workers share the job; default: as many as nodes",
+     PSD_INT(struct plan_options, workers, 1, PSD_MODEL_NODES)},
     {"bandwidth", NULL, NULL, "of each node's link, each way, such as 10Gbit",
      PSD_SPEED(struct plan_options, bandwidth)},
     {"form", "NAME=FORM,...", NULL,
@@ -38,7 +41,8 @@ struct subject {
     const struct psd_workload_wish *wishes; /* [params] */
     struct psd_comm_update update;
     struct psd_plan_network network;
-    bool timed; /* the workload has times */
+    unsigned workers; /* 0: one for each node */
+    bool timed;       /* the workload has times */
 };
 
 static psd_status plan_job(const struct subject *subject, struct psd_job *job,
@@ -54,8 +58,9 @@ static psd_status plan_job(const struct subject *subject, struct psd_job *job,
 static psd_status make(const struct subject *subject, unsigned nodes, struct psd_job **job,
                        struct psd_plan **plan)
 {
-    PSD_TRY(
-        psd_workload_job_create(subject->workload, nodes, &subject->update, subject->wishes, job));
+    PSD_TRY(psd_workload_job_create(subject->workload, nodes,
+                                    subject->workers ? subject->workers : nodes, &subject->update,
+                                    subject->wishes, job));
     for (size_t i = 0; nodes == 1 && i < (*job)->n_params; i++)
         (*job)->params[i].route = PSD_ROUTE_AUTO; /* alone there is only one for each form */
     psd_status status = plan_job(subject, *job, plan);
@@ -93,11 +98,13 @@ static psd_status show_row(struct psd_cli *cli, const struct subject *subject, u
     return PSD_OK;
 }
 
-/* Powers of two, and at the end the number that was asked for. */
+/* Every number while there are few, else powers of two, and at the end what was asked for. */
 static psd_status show_rows(struct psd_cli *cli, const struct subject *subject, unsigned nodes)
 {
+    bool are_few = nodes <= FEW;
+
     fputs("\nnodes  iteration ms  speed-up  of all %\n", cli->out);
-    for (unsigned n = 1; n < nodes; n *= 2)
+    for (unsigned n = 1; n < nodes; n = are_few ? n + 1 : 2 * n)
         PSD_TRY(show_row(cli, subject, n));
     return show_row(cli, subject, nodes);
 }
@@ -108,6 +115,8 @@ static psd_status plan(struct psd_cli *cli, const struct plan_options *options,
     unsigned nodes = (unsigned)options->nodes;
     struct psd_workload_wish *wishes = NULL;
 
+    PSD_TRY(psd_model_check_samples(cli, subject->workload,
+                                    subject->workers ? subject->workers : nodes));
     PSD_TRY(psd_wishes_read(cli, subject->workload, options->forms, options->routes, &wishes));
     subject->wishes = wishes;
     psd_status status = show_plan(cli, subject, nodes);
@@ -123,6 +132,7 @@ static psd_status run(struct psd_cli *cli, const void *opaque, int argc, char **
     struct psd_workload *workload = NULL;
     struct subject subject = {
         .network = {options->bandwidth, psd_model_latency(&options->model)},
+        .workers = (unsigned)options->workers,
         .timed = options->model.profile != NULL,
     };
 
@@ -133,6 +143,11 @@ static psd_status run(struct psd_cli *cli, const void *opaque, int argc, char **
         return psd_cli_misuse(cli, "--model and --solver each say which net: give one of them");
     if (!options->nodes)
         return psd_cli_misuse(cli, "say for how many nodes: --nodes N");
+    if (options->workers && options->workers < options->nodes)
+        return psd_cli_misuse(cli,
+                              "each node has a worker: --logical-workers %lld is less than "
+                              "--nodes %lld",
+                              (long long)options->workers, (long long)options->nodes);
     if (!(options->bandwidth > 0))
         return psd_cli_misuse(cli, "say how fast their links are: --bandwidth 10Gbit");
     PSD_TRY(psd_model_read(cli, &options->model, options->solver, &workload, &subject.update));

@@ -108,6 +108,8 @@ static psd_status simulate(struct psd_cli *cli, const struct simulate_options *o
         .seed = (uint64_t)options->seed,
     };
 
+    for (size_t i = 0; i < axes->n_nodes; i++)
+        PSD_TRY(psd_model_check_samples(cli, workload, axes->nodes[i]));
     PSD_TRY(psd_sweep_init(&sweep, axes));
     psd_status status = run_all(cli, options, &sweep);
     psd_screen_clear(cli->screen);

@@ -85,16 +85,20 @@ static void explain(struct psd_draft *draft, struct psd_plan *plan)
 /* How many sums members send under either hosting, and which one the job has. */
 static psd_status measure_hostings(const struct psd_job *job, struct psd_plan *plan)
 {
-    unsigned *host = psd_alloc_zero(job->workers, sizeof *host);
+    size_t size = job->workers * sizeof *job->host;
+    unsigned *host = psd_alloc(size);
     struct psd_hosting even, aligned, ours;
 
     if (!host)
         return PSD_ENOMEM;
-    psd_hosting_even(job->ranks, job->workers, host);
-    psd_status status = psd_hosting_measure(job, host, &even);
     psd_hosting_aligned(job->ranks, job->workers, host);
+    psd_status status = psd_hosting_measure(job, host, &aligned);
+    plan->hosting = memcmp(host, job->host, size) == 0 ? "aligned" : "what members name";
+    psd_hosting_even(job->ranks, job->workers, host);
     if (status == PSD_OK)
-        status = psd_hosting_measure(job, host, &aligned);
+        status = psd_hosting_measure(job, host, &even);
+    if (memcmp(host, job->host, size) == 0)
+        plan->hosting = "even";
     if (status == PSD_OK)
         status = psd_hosting_measure(job, job->host, &ours);
     psd_alloc_free(host);
@@ -133,6 +137,8 @@ psd_status psd_plan_create(struct psd_job *job, const struct psd_workload *workl
 
     struct psd_plan *plan = psd_alloc_zero(1, sizeof *plan);
     psd_status status = plan ? fill(plan, &draft) : PSD_ENOMEM;
+    if (status == PSD_OK)
+        status = psd_plan_hostings(job, workload, network, &plan->even_s, &plan->aligned_s);
     if (status == PSD_OK) {
         exchange_routes(job, draft.routes);
         status = psd_plan_memory(job, &plan->memory);

@@ -56,6 +56,8 @@ struct psd_plan {
     size_t memory;    /* bytes of sums, factors, state and scratch on the member that has most */
     bool aligned;     /* hosting: a whole subtree at most for each member */
     unsigned inputs_even, inputs_aligned; /* sums that members send under either, all together */
+    double even_s, aligned_s;             /* predicted under either; both 0: they are the same */
+    const char *hosting;                  /* static: "even", "aligned" or "what members name" */
 };
 
 /* Fills in every AUTO form of the job: factored for inner-product weights where the paper's rule with
@@ -68,6 +70,12 @@ void psd_plan_forms(struct psd_job *job);
  * Arguments and failures as below. */
 psd_status psd_plan_hosting(struct psd_job *job, const struct psd_workload *workload,
                             const struct psd_plan_network *network);
+
+/* Predicted seconds of an iteration under either hosting; both 0: they are the same. The job ends as it
+ * was. Arguments and failures as below. */
+psd_status psd_plan_hostings(struct psd_job *job, const struct psd_workload *workload,
+                             const struct psd_plan_network *network, double *even_s,
+                             double *aligned_s);
 
 /* Fills in every AUTO route and explains all. Forms are there, and hosting is as it will be.
  * `workload` may be NULL (nothing is known of compute, and arithmetic takes no time), else its

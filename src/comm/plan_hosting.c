@@ -27,36 +27,68 @@ static psd_status predict(struct psd_job *job, unsigned *host, const struct psd_
     return PSD_OK;
 }
 
-/* Puts the faster of the two into `even`. */
-static psd_status compare(struct psd_job *job, unsigned *even, unsigned *aligned,
-                          const struct psd_workload *workload,
-                          const struct psd_plan_network *network)
-{
-    size_t size = job->workers * sizeof *even;
-    double even_s = 0, aligned_s = 0;
+/* The two ways to deal workers out. */
+struct hostings {
+    unsigned *even, *aligned; /* owned; [workers] */
+    bool differ;
+};
 
-    psd_hosting_even(job->ranks, job->workers, even);
-    psd_hosting_aligned(job->ranks, job->workers, aligned);
-    if (!workload || memcmp(even, aligned, size) == 0)
-        return PSD_OK;
-    PSD_TRY(predict(job, even, workload, network, &even_s));
-    PSD_TRY(predict(job, aligned, workload, network, &aligned_s));
-    if (aligned_s < even_s * enough)
-        memcpy(even, aligned, size);
+static psd_status init(struct hostings *hostings, const struct psd_job *job)
+{
+    hostings->even = psd_alloc_zero(job->workers, sizeof *hostings->even);
+    hostings->aligned = psd_alloc_zero(job->workers, sizeof *hostings->aligned);
+    if (!hostings->even || !hostings->aligned)
+        return PSD_ENOMEM;
+    psd_hosting_even(job->ranks, job->workers, hostings->even);
+    psd_hosting_aligned(job->ranks, job->workers, hostings->aligned);
+    hostings->differ =
+        memcmp(hostings->even, hostings->aligned, job->workers * sizeof *hostings->even) != 0;
     return PSD_OK;
+}
+
+static void fini(struct hostings *hostings)
+{
+    psd_alloc_free(hostings->aligned);
+    psd_alloc_free(hostings->even);
+}
+
+static psd_status predict_both(struct psd_job *job, const struct hostings *hostings,
+                               const struct psd_workload *workload,
+                               const struct psd_plan_network *network, double *even_s,
+                               double *aligned_s)
+{
+    *even_s = *aligned_s = 0;
+    if (!hostings->differ)
+        return PSD_OK;
+    PSD_TRY(predict(job, hostings->even, workload, network, even_s));
+    return predict(job, hostings->aligned, workload, network, aligned_s);
+}
+
+psd_status psd_plan_hostings(struct psd_job *job, const struct psd_workload *workload,
+                             const struct psd_plan_network *network, double *even_s,
+                             double *aligned_s)
+{
+    struct hostings hostings;
+    psd_status status = init(&hostings, job);
+
+    if (status == PSD_OK)
+        status = predict_both(job, &hostings, workload, network, even_s, aligned_s);
+    fini(&hostings);
+    return status;
 }
 
 psd_status psd_plan_hosting(struct psd_job *job, const struct psd_workload *workload,
                             const struct psd_plan_network *network)
 {
-    unsigned *even = psd_alloc_zero(job->workers, sizeof *even);
-    unsigned *aligned = psd_alloc_zero(job->workers, sizeof *aligned);
-    psd_status status =
-        even && aligned ? compare(job, even, aligned, workload, network) : PSD_ENOMEM;
+    double even_s = 0, aligned_s = 0;
+    struct hostings hostings;
+    psd_status status = init(&hostings, job);
 
+    if (status == PSD_OK && workload)
+        status = predict_both(job, &hostings, workload, network, &even_s, &aligned_s);
     if (status == PSD_OK)
-        memcpy(job->host, even, job->workers * sizeof *even);
-    psd_alloc_free(aligned);
-    psd_alloc_free(even);
+        memcpy(job->host, aligned_s < even_s * enough ? hostings.aligned : hostings.even,
+               job->workers * sizeof *job->host);
+    fini(&hostings);
     return status;
 }

@@ -79,6 +79,29 @@ static void the_faster_hosting_is_taken(void)
     }
 }
 
+static void both_are_predicted_where_they_differ(void)
+{
+    struct psd_plan_network network = {1e8, 1e-5};
+    struct psd_workload *workload = new_workload(0.05);
+
+    for (unsigned ranks = 3; ranks <= 4; ranks++) {
+        struct psd_job *job = workload_job(workload, ranks, 8, NULL);
+        struct psd_plan *plan = NULL;
+        double even_s = -1, aligned_s = -1;
+        psd_plan_forms(job);
+        CHECK_OK(psd_plan_hostings(job, workload, &network, &even_s, &aligned_s));
+        CHECK((even_s > 0) == (ranks == 3) && (aligned_s > 0) == (ranks == 3));
+        CHECK(is_dealt(job, psd_hosting_even));
+        CHECK_OK(psd_plan_create(job, workload, &network, &plan));
+        CHECK(plan->even_s == even_s && plan->aligned_s == aligned_s);
+        CHECK(ranks == 4 || plan->iteration_s == even_s);
+        CHECK_TEXT("even", plan->hosting);
+        psd_plan_destroy(plan);
+        psd_job_destroy(job);
+    }
+    psd_workload_destroy(workload);
+}
+
 static void a_failure_leaves_the_hosts_as_they_were(void)
 {
     struct psd_workload *workload = new_workload(1e-3);
@@ -105,5 +128,6 @@ int main(int argc, char **argv)
     RUN(slow_devices_share_evenly_and_slow_links_send_fewer_sums)
     RUN(without_a_workload_shares_are_even)
     RUN(the_faster_hosting_is_taken)
+    RUN(both_are_predicted_where_they_differ)
     RUN(a_failure_leaves_the_hosts_as_they_were)
 }

@@ -2,7 +2,8 @@
  *
  *     parameter  shape       form      route        M floats       ms   reason
  *     conv1[0]   96x363      dense     servers         0.131     0.11 * dense
- *     fc6[0]     4096x9216   factored  broadcast      12.779    10.22 p
+ *     fc6[0]     4096x9216   factored  servers       113.246    90.64     (if dense)
+ *                                      broadcast      12.779    10.22 p
  *                                      row-sharded    66.961    53.62 * fastest
  *
  * It is written twice: into nothing, to learn its length, and then into memory of that length. */
@@ -89,24 +90,41 @@ static void put_param(struct text *text, size_t param)
 static void put_route(struct text *text, size_t param, enum psd_route route)
 {
     const struct psd_plan_param *one = &text->plan->params[param];
+    bool is_chosen = route == one->choice;
 
     put(text, "  %-12s", psd_plan_route_name(route));
     put_number(text, one->cost[route].floats / 1e6);
     put_number(text, one->cost[route].seconds * 1e3);
-    if (route == one->choice)
-        put(text, "  * %s\n", one->reason);
-    else
-        put(text, "%s\n", route == one->paper ? "  p" : "");
+    if (is_chosen)
+        put(text, "  * %s", one->reason);
+    else if (route == one->paper)
+        put(text, "  p");
+    if (!is_chosen && !one->cost[route].possible)
+        put(text, "%s(if %s)", route == one->paper ? " " : "    ",
+            route == PSD_ROUTE_SERVERS ? "dense" : "factored");
+    put(text, "\n");
 }
 
-/* What follows another parameter has no routes to compare. */
+/* What follows another parameter has no routes to compare, nor has one process. What has factors could
+ * be of the other form. */
 static bool is_shown(const struct text *text, size_t param, enum psd_route route)
 {
     const struct psd_plan_param *one = &text->plan->params[param];
 
     if (psd_job_follows(text->job, param))
         return route == one->choice;
-    return route == one->choice || route == one->paper || one->cost[route].possible;
+    if (route == one->choice || route == one->paper || one->cost[route].possible)
+        return true;
+    return text->job->params[param].factors && text->job->ranks > 1 && route != PSD_ROUTE_LOCAL;
+}
+
+static bool shows_other_form(const struct text *text)
+{
+    for (size_t i = 0; i < text->job->n_params; i++) {
+        if (text->job->ranks > 1 && text->job->params[i].factors)
+            return true;
+    }
+    return false;
 }
 
 static void put_routes(struct text *text, size_t param)
@@ -152,6 +170,10 @@ static void put_hosting(struct text *text)
     else
         put(text, "%u sums of a gradient if even, %u if aligned\n", plan->inputs_even,
             plan->inputs_aligned);
+    if (plan->even_s > 0)
+        put(text, "           %s is taken; predicted are %.3f ms if even, %.3f ms if aligned%s\n",
+            plan->hosting, plan->even_s * 1e3, plan->aligned_s * 1e3,
+            plan->compute_s > 0 ? "" : ", computing aside");
 }
 
 static void put_prediction(struct text *text)
@@ -179,6 +201,8 @@ static void put_all(struct text *text)
     for (size_t i = 0; i < text->job->n_params; i++)
         put_routes(text, i);
     put(text, "\n* is the choice, and p that of the paper's rule where it is another.\n");
+    if (shows_other_form(text))
+        put(text, "What stands in brackets would need another form than the job's.\n");
     put_totals(text);
     put_hosting(text);
     put_prediction(text);

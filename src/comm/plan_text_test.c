@@ -38,12 +38,14 @@ static void a_plan_is_a_table_with_totals(void)
         "parameter  shape      form      route        M floats       ms\n"
         "conv1[0]   64x576     dense     servers         0.111    0.415  * dense\n"
         "conv1[1]   64         dense     servers         0.000    0.101  * dense\n"
-        "fc6[0]     1024x4096  factored  broadcast       0.983    1.623  p\n"
+        "fc6[0]     1024x4096  factored  servers        12.583   20.233    (if dense)\n"
+        "                                broadcast       0.983    1.623  p\n"
         "                                row-sharded     7.127   11.503  * as fast, less work\n"
         "                                single-owner   13.074   40.365\n"
         "fc6[1]     1024       factored  row-sharded     0.002    0.052  * as its weight\n"
         "\n"
         "* is the choice, and p that of the paper's rule where it is another.\n"
+        "What stands in brackets would need another form than the job's.\n"
         "traffic    7.239 M floats across one member's link, both ways; 14.479 MB up\n"
         "memory     15.156 MB for sums, factors, state and scratch on one member\n"
         "hosting    4 workers on 4 members, no subtree is cut: 4 sums of a gradient\n"
@@ -64,10 +66,56 @@ static void hosting_is_told_with_its_sums(void)
     char *text = text_of(layers, 2, 3, 8, NULL, true);
 
     check_has(text, "hosting    8 workers on 3 members, subtrees are cut: "
-                    "5 sums of a gradient if even, 3 if aligned\n");
+                    "5 sums of a gradient if even, 3 if aligned\n"
+                    "           even is taken; predicted are ");
+    CHECK(strstr(text, " ms if even, ") && strstr(text, " ms if aligned\n"));
+    psd_alloc_free(text);
+    text = text_of(layers, 2, 3, 8, NULL, false);
+    check_has(text, " ms if aligned, computing aside\n");
     psd_alloc_free(text);
     text = text_of(layers, 2, 1, 1, NULL, true);
-    check_has(text, "hosting    1 worker on 1 member, no subtree is cut: 1 sum of a gradient\n");
+    check_has(text, "hosting    1 worker on 1 member, no subtree is cut: 1 sum of a gradient\n"
+                    "iteration ");
+    psd_alloc_free(text);
+}
+
+static void a_hosting_of_the_members_own_is_told_so(void)
+{
+    static const unsigned host[] = {0, 0, 0, 0, 0, 0, 1, 2};
+    struct psd_workload *workload = workload_of(32, layers, 2);
+    struct psd_job *job = workload_job(workload, 3, 8, NULL);
+    struct psd_plan *plan = NULL;
+
+    memcpy(job->host, host, sizeof host);
+    psd_plan_forms(job);
+    CHECK_OK(psd_plan_create(job, workload, &network, &plan));
+    CHECK(memcmp(job->host, host, sizeof host) == 0);
+    CHECK(plan->iteration_s > plan->even_s && plan->even_s > 0 && plan->aligned_s > 0);
+    char *text = psd_plan_text(job, plan);
+    check_has(text, "\n           what members name is taken; predicted are ");
+    psd_alloc_free(text);
+    psd_plan_destroy(plan);
+    psd_job_destroy(job);
+    psd_workload_destroy(workload);
+}
+
+/* Of an inner product every route is there; of a dense layer, and of one process, only its own. */
+static void routes_of_the_other_form_stand_in_brackets(void)
+{
+    static const struct workload_layer small[] = {
+        {"conv1", 64, 576, false, 0.004, 0.008},
+        {"fc7", 8, 4096, true, 0.001, 0.002}, /* too small to go as factors */
+    };
+    char *text = text_of(small, 2, 4, 4, NULL, true);
+
+    check_has(text, "fc7[0]     8x4096  dense     servers ");
+    check_has(text, " broadcast       0.788    1.311    (if factored)\n");
+    check_has(text, " row-sharded     0.492    1.361    (if factored)\n");
+    check_has(text, " single-owner    0.492    1.361    (if factored)\n");
+    CHECK(!strstr(text, "(if dense)") && !strstr(text, " local "));
+    psd_alloc_free(text);
+    text = text_of(layers, 2, 1, 4, NULL, true);
+    CHECK(!strstr(text, "(if ") && !strstr(text, "brackets"));
     psd_alloc_free(text);
 }
 
@@ -158,6 +206,8 @@ int main(int argc, char **argv)
 {
     RUN(a_plan_is_a_table_with_totals)
     RUN(hosting_is_told_with_its_sums)
+    RUN(a_hosting_of_the_members_own_is_told_so)
+    RUN(routes_of_the_other_form_stand_in_brackets)
     RUN(what_is_not_known_is_not_told)
     RUN(clipping_has_a_line)
     RUN(what_is_averaged_is_told_so)

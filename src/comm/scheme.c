@@ -65,7 +65,7 @@ psd_status psd_scheme_job(enum psd_scheme scheme, const struct psd_workload *wor
         return PSD_ENOMEM;
     for (size_t i = 0; i < workload->n_params; i++)
         wishes[i].form = form_of(scheme, &workload->params[i]);
-    psd_status status = psd_workload_job_create(workload, ranks, &update, wishes, &job);
+    psd_status status = psd_workload_job_create(workload, ranks, ranks, &update, wishes, &job);
     psd_alloc_free(wishes);
     if (status == PSD_OK)
         status = choose(scheme, workload, network, job);

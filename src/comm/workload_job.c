@@ -14,13 +14,13 @@ static psd_status add(struct psd_job *job, const struct psd_workload_param *para
 }
 
 psd_status psd_workload_job_create(const struct psd_workload *workload, unsigned ranks,
-                                   const struct psd_comm_update *update,
+                                   unsigned workers, const struct psd_comm_update *update,
                                    const struct psd_workload_wish *wishes, struct psd_job **out)
 {
     static const struct psd_workload_wish none = {PSD_FORM_AUTO, PSD_ROUTE_AUTO};
     struct psd_job *job = NULL;
 
-    PSD_TRY(psd_job_create(ranks, ranks, workload->batch, PSD_COMM_UPDATE, update, &job));
+    PSD_TRY(psd_job_create(ranks, workers, workload->batch, PSD_COMM_UPDATE, update, &job));
     for (size_t i = 0; i < workload->n_params; i++) {
         psd_status status = add(job, &workload->params[i], wishes ? wishes[i] : none);
         if (status != PSD_OK) {
