@@ -4,8 +4,6 @@
 #include "base/clock.h"
 #include "base/status.h"
 
-#include <stdbool.h>
-
 void psd_timers_init(struct psd_timers *timers)
 {
     *timers = (struct psd_timers){.heap = NULL};
@@ -52,6 +50,14 @@ static void sink(struct psd_timers *timers, size_t place, struct psd_timers_entr
     settle(timers, place, entry);
 }
 
+/* The last one fills the hole, if there is one. */
+static void close_hole(struct psd_timers *timers)
+{
+    if (timers->has_hole && timers->count > 0)
+        sink(timers, 1, timers->heap[timers->count + 1]);
+    timers->has_hole = false;
+}
+
 static psd_status make_room(struct psd_timers *timers)
 {
     if (timers->count + 1 < timers->room)
@@ -65,6 +71,18 @@ static psd_status make_room(struct psd_timers *timers)
     return PSD_OK;
 }
 
+static void add(struct psd_timers *timers, struct psd_timers_entry entry)
+{
+    bool has_hole = timers->has_hole;
+
+    timers->has_hole = false;
+    timers->count++;
+    if (has_hole)
+        sink(timers, 1, entry);
+    else
+        rise(timers, timers->count, entry);
+}
+
 psd_status psd_timers_set(struct psd_timers *timers, uint64_t when_ns, void (*fn)(void *arg),
                           void *arg, struct psd_timer *timer)
 {
@@ -74,17 +92,17 @@ psd_status psd_timers_set(struct psd_timers *timers, uint64_t when_ns, void (*fn
     timer->order = timers->next_order++;
     timer->fn = fn;
     timer->arg = arg;
-    timers->count++;
-    rise(timers, timers->count, (struct psd_timers_entry){when_ns, timer->order, timer});
+    add(timers, (struct psd_timers_entry){when_ns, timer->order, timer});
     return PSD_OK;
 }
 
 void psd_timers_cancel(struct psd_timers *timers, struct psd_timer *timer)
 {
-    size_t hole = timer->place;
-    if (hole == 0)
+    if (timer->place == 0)
         return;
+    close_hole(timers);
 
+    size_t hole = timer->place;
     struct psd_timers_entry gone = timers->heap[hole], last = timers->heap[timers->count--];
     timer->place = 0;
     if (last.timer == timer)
@@ -95,16 +113,29 @@ void psd_timers_cancel(struct psd_timers *timers, struct psd_timer *timer)
         sink(timers, hole, last);
 }
 
+/* The place of the earliest; 0: there is none. */
+static size_t find_first(const struct psd_timers *timers)
+{
+    if (!timers->has_hole || timers->count == 0)
+        return timers->count > 0;
+    return timers->count > 1 && is_before(&timers->heap[3], &timers->heap[2]) ? 3 : 2;
+}
+
 uint64_t psd_timers_next(const struct psd_timers *timers)
 {
-    return timers->count ? timers->heap[1].when_ns : PSD_CLOCK_NEVER;
+    size_t first = find_first(timers);
+
+    return first ? timers->heap[first].when_ns : PSD_CLOCK_NEVER;
 }
 
 struct psd_timer *psd_timers_take_due(struct psd_timers *timers, uint64_t now_ns)
 {
-    if (timers->count == 0 || timers->heap[1].when_ns > now_ns)
+    if (psd_timers_next(timers) > now_ns || timers->count == 0)
         return NULL;
+    close_hole(timers);
     struct psd_timer *timer = timers->heap[1].timer;
-    psd_timers_cancel(timers, timer);
+    timer->place = 0;
+    timers->count--;
+    timers->has_hole = true;
     return timer;
 }

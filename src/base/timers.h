@@ -6,6 +6,9 @@
  *        /
  *     [4] 30 ms                        each timer knows its place, so it can be cancelled
  *
+ * Whoever takes one often sets another at once, so what is taken leaves a hole on top, which the next one
+ * that is set fills on its way down.
+ *
  * No clock is read here: whoever owns the heap says what time it is, so the same timers serve a
  * loop in real time and a simulation in its own. It has no lock; it belongs to one thread. */
 #ifndef PSD_BASE_TIMERS_H
@@ -13,6 +16,7 @@
 
 #include "poseidon/status.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,8 +37,9 @@ struct psd_timers_entry {
 };
 
 struct psd_timers {
-    struct psd_timers_entry *heap; /* owned; [1..count], [0] is unused */
-    size_t count, room;
+    struct psd_timers_entry *heap; /* owned; [1..count], or with a hole [2..count + 1] */
+    size_t count, room;            /* timers that are set; entries of the heap, [0] is unused */
+    bool has_hole;                 /* [1] is nobody's */
     uint64_t next_order;
 };
 

@@ -128,6 +128,63 @@ static void any_mixture_of_setting_and_cancelling_leaves_the_rest_in_order(void)
     }
 }
 
+/* The earliest of those that are set, looked for one by one; NULL: none is. */
+static struct psd_timer *earliest(struct psd_timer *timer, size_t count)
+{
+    struct psd_timer *first = NULL;
+
+    for (size_t i = 0; i < count; i++) {
+        if (timer[i].place != 0 &&
+            (!first || timer[i].when_ns < first->when_ns ||
+             (timer[i].when_ns == first->when_ns && timer[i].order < first->order)))
+            first = &timer[i];
+    }
+    return first;
+}
+
+static void whatever_happens_in_between_the_earliest_is_taken(void)
+{
+    enum { COUNT = 30 };
+
+    for (uint64_t seed = 1; seed <= 100; seed++) {
+        struct psd_timer timer[COUNT] = {{.place = 0}};
+        struct psd_timers timers;
+        psd_timers_init(&timers);
+        for (uint64_t step = 0; step < 400; step++) {
+            struct psd_timer *chosen = &timer[psd_random_below(seed, 0, step, COUNT)];
+            struct psd_timer *first = earliest(timer, COUNT);
+            uint64_t what = psd_random_below(seed, 1, step, 5);
+            CHECK(psd_timers_next(&timers) == (first ? first->when_ns : PSD_CLOCK_NEVER));
+            if (what == 0)
+                psd_timers_cancel(&timers, chosen);
+            else if (what < 3)
+                set(&timers, psd_random_below(seed, 2, step, 40), chosen);
+            else
+                CHECK(psd_timers_take_due(&timers, 40) == first);
+        }
+        psd_timers_fini(&timers);
+    }
+}
+
+/* It leaves the room that another needs. */
+static void who_was_taken_can_be_set_again_without_memory(void)
+{
+    struct psd_timer timer[40] = {{.place = 0}};
+    struct psd_timers timers;
+
+    psd_timers_init(&timers);
+    for (size_t i = 0; i < 40; i++) {
+        set(&timers, i, &timer[i]);
+        struct psd_timer *taken = psd_timers_take_due(&timers, i);
+        CHECK(taken == &timer[0]);
+        psd_alloc_fail_at(0);
+        set(&timers, 0, taken);
+        CHECK(!psd_alloc_fail_at(-1));
+    }
+    CHECK(drain(&timers) == 40);
+    psd_timers_fini(&timers);
+}
+
 static void set_survives_every_failed_allocation(void)
 {
     struct psd_timer timer[40] = {{.place = 0}};
@@ -155,5 +212,7 @@ int main(int argc, char **argv)
     RUN(a_timer_set_again_moves_and_counts_as_new)
     RUN(cancelling_twice_or_without_setting_changes_nothing)
     RUN(any_mixture_of_setting_and_cancelling_leaves_the_rest_in_order)
+    RUN(whatever_happens_in_between_the_earliest_is_taken)
+    RUN(who_was_taken_can_be_set_again_without_memory)
     RUN(set_survives_every_failed_allocation)
 }
