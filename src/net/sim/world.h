@@ -58,18 +58,24 @@ struct psd_sim_end {
     unsigned next_stream;          /* of the frames that it sends */
     struct psd_list link;          /* in its endpoint's ends */
     struct psd_timer timer;        /* news for this side: somebody asks, or it is closed */
+    void *unused;                  /* so that both ends of a pair begin a line of the cache */
 };
 
-/* A connection. There may be a million, so the next frame's is rarely in the cache: what a frame
- * needs stands close together, here and at the front of the ends. */
+/* A connection. There may be a million, so the next frame's is rarely in the cache: what a frame needs
+ * stands in two lines of it, the first and the one where the second end begins. */
 struct psd_sim_pair {
-    size_t refs;                /* ends that are somebody's, flights, and whoever calls a handler */
+    uint32_t refs;              /* ends that are somebody's, flights, and whoever calls a handler */
     bool is_broken;             /* nothing more arrives */
-    enum psd_reason reason;     /* why */
     struct psd_sim_end ends[2]; /* who asked, who was asked */
+    enum psd_reason reason;     /* why it is broken */
     struct psd_list link;       /* in the simulation's pairs */
     uint64_t last_ns[];         /* [end][stream]: when all sent to that end is there, at best */
 };
+
+enum { PSD_SIM_CACHE_LINE = 64 };
+_Static_assert(offsetof(struct psd_sim_pair, ends[1]) % PSD_SIM_CACHE_LINE == 0 &&
+                   offsetof(struct psd_sim_pair, ends[0].link) <= PSD_SIM_CACHE_LINE,
+               "what a frame needs stands in two lines");
 
 /* What a flight needs beside, where frames overtake each other or stay half there. */
 struct psd_sim_detour {
