@@ -7,8 +7,7 @@
  * Bytes are counted as written when their records have been sent, not when they are encrypted. Those in
  * between are held: the caller gives them again, and they are passed over.
  *
- * The kernel's TLS is not used: OpenSSL 3.0 cannot change keys with it, and one key is good for 400 GB,
- * which is five minutes of a fast link. */
+ * The kernel's TLS is not used: docs/decisions/15-the-kernels-tls.md says why. */
 #include "base/status.h"
 #include "net/tcp/channel_state.h"
 
