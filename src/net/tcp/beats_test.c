@@ -20,15 +20,61 @@ static void freeze(void *arg)
         psd_clock_sleep_until(psd_clock_now() + PSD_CLOCK_MS);
 }
 
+/* More than both kernels have room for. */
+static const unsigned char large[32 << 20];
+
+/* As seats do, but what is large goes nowhere. */
+static psd_status place_large(void *user, struct psd_conn *conn, const unsigned char *header,
+                              size_t bytes, struct psd_place *place)
+{
+    struct seat *seat = user;
+
+    if (bytes < sizeof large)
+        return seat_handler.place(user, conn, header, bytes, place);
+    place->spans[0].bytes = bytes;
+    place->later = seat->later > 0;
+    seat->later = 0;
+    seat->placing = place->later ? NULL : conn;
+    return PSD_OK;
+}
+
+/* The sender's window is closed from now on. */
+static void sit_full(struct seat full[3], const struct psd_net_handler *handler,
+                     struct psd_frame *frame)
+{
+    full[1].handler = handler;
+    sit_as(full, "i", "j");
+    sit(&full[2], "k");
+    send_frames(&full[0], frame, 1);
+}
+
+/* An arrival from somebody else makes room for what was put off. */
+static void make_room(struct seat full[3])
+{
+    struct psd_frame small = frame_of("small", ones, 4);
+
+    wait_for(&full[0], "connected\n");
+    wait_for(&full[1], "accepted\n");
+    connect_to(&full[2], "j");
+    send_frames(&full[2], &small, 1);
+    wait_for(&full[1], "accepted\naccepted\ngot small\ngot large\n");
+    wait_for(&full[0], "connected\nsent large\n");
+}
+
 static void who_is_silent_has_left_and_who_lives_has_not(void)
 {
     struct seat idle[2] = {{.config = &member}, {.config = &member}};
     struct seat busy[2] = {{.config = &member}, {.config = &member, .later = 1}};
     struct seat asleep[2] = {{.config = &member}, {.config = &patient}};
     struct seat silent[2] = {{.config = &member}, {.config = &patient}};
-    struct psd_frame frame = frame_of("1", ones, 4);
+    struct seat full[3] = {
+        {.config = &member}, {.config = &member, .later = 1}, {.config = &member}};
+    struct psd_net_handler handler = seat_handler;
+    struct psd_frame frame = frame_of("1", ones, 4), big = frame_of("large", large, sizeof large);
     atomic_bool thaw = false;
 
+    handler.place = place_large;
+    sit_full(full, &handler, &big);
     sit_as(idle, "a", "b");
     sit_as(busy, "c", "d");
     sit_as(asleep, "e", "f");
@@ -39,7 +85,7 @@ static void who_is_silent_has_left_and_who_lives_has_not(void)
     wait_for(&silent[0], "connected\nclosed: net://h has been silent for 5 s\n");
     atomic_store(&thaw, true);
     wait_until(&silent[1], has_closed);
-    psd_clock_sleep_until(psd_clock_now() + 1200 * PSD_CLOCK_MS); /* two beats */
+    psd_clock_sleep_until(psd_clock_now() + 2400 * PSD_CLOCK_MS); /* four beats */
 
     wait_for(&idle[0], "connected\n");
     wait_for(&idle[1], "accepted\n");
@@ -47,6 +93,8 @@ static void who_is_silent_has_left_and_who_lives_has_not(void)
     wait_for(&busy[1], "accepted\n");
     wait_for(&asleep[0], "connected\n"); /* and blames nobody for its sleep */
     wait_for(&asleep[1], "accepted\n");
+    make_room(full);
+    stand_up_all(full, 3);
     stand_up_all(idle, 2);
     stand_up_all(busy, 2);
     stand_up_all(asleep, 2);

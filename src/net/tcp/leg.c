@@ -52,15 +52,22 @@ void psd_tcp_leg_destroy(struct psd_tcp_leg *leg)
 /* --- until there is a stream ----------------------------------------------------------------------
  */
 
+/* 0: the kernel's own patience, a quarter of an hour. */
+static void set_patience(int fd, uint64_t ns)
+{
+    unsigned ms = (unsigned)(ns / PSD_CLOCK_MS);
+
+    (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof ms);
+}
+
 /* None of these can fail on a TCP socket, and none is needed for frames to be right. */
 void psd_tcp_leg_tune(const struct psd_endpoint *endpoint, int fd)
 {
-    unsigned timeout = (unsigned)(endpoint->config.timeout_ns / PSD_CLOCK_MS);
     int yes = 1;
 
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
-    (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout, sizeof timeout);
+    set_patience(fd, endpoint->config.timeout_ns);
 }
 
 static void fail(struct psd_tcp_leg *leg, psd_status status)
@@ -84,7 +91,8 @@ static struct psd_loop *take_lane(struct psd_endpoint *endpoint)
     return endpoint->lanes[endpoint->next_lane++ % endpoint->config.lanes];
 }
 
-/* The handshake is done: the peer has our key. */
+/* The handshake is done: the peer has our key. From now on beats tell whether it lives, and better than
+ * the kernel's timeout, which also runs while a peer that answers has no room for what it has put off. */
 static psd_status start_stream(struct psd_tcp_leg *leg)
 {
     struct psd_endpoint *endpoint = leg->endpoint;
@@ -99,6 +107,7 @@ static psd_status start_stream(struct psd_tcp_leg *leg)
                                          .refusals = &endpoint->refusals};
 
     psd_loop_unwatch(endpoint->loop, &leg->watch);
+    set_patience(psd_channel_fd(leg->channel), 0);
     leg->channel = NULL; /* the stream's */
     PSD_TRY(psd_stream_create(&options, &leg->stream));
     if (!leg->conn)
