@@ -242,6 +242,12 @@ struct psd_comm_counters {
     uint64_t sent_messages, received_messages;
     uint64_t waits, waited_ns; /* that found a value still on its way, and for how long in all */
     uint64_t warnings;
+
+    /* tcp: what strangers and faults have sent here since open; `warn` is told at close. */
+    uint64_t refused_handshakes; /* by who has not the key */
+    uint64_t refused_late;       /* handshakes that took too long */
+    uint64_t refused_garbled;    /* frames that were altered on their way; the first ends the job */
+    uint64_t refused_foreign, refused_replayed, refused_old; /* of another job, sequence, epoch */
 };
 PSD_API void psd_comm_count(struct psd_comm *comm, struct psd_comm_counters *out);
 

@@ -41,6 +41,7 @@ static void run_count(void *arg)
 
     if (comm->node)
         psd_node_count(comm->node, out);
+    psd_seat_count_refused(comm, out);
     out->warnings = comm->warnings;
 }
 

@@ -872,6 +872,48 @@ static void seats_warn_over_sockets(void)
     a_wait_that_takes_long_names_rank_and_parameter();
 }
 
+/* --- strangers ---------------------------------------------------------------------------------- */
+
+static void keep_sentence(void *context, const char *sentence)
+{
+    snprintf(context, 400, "%s", sentence);
+}
+
+static void call_without_a_key(const char *coordinator)
+{
+    struct sockaddr_in name = {.sin_family = AF_INET,
+                               .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+                               .sin_port = htons((uint16_t)atoi(strrchr(coordinator, ':') + 1))};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    CHECK(fd >= 0 && connect(fd, (const struct sockaddr *)&name, sizeof name) == 0);
+    CHECK(send(fd, "GET / HTTP/1.1", 14, MSG_NOSIGNAL) == 14);
+    CHECK(recv(fd, &name, sizeof name, 0) <= 0);
+    close(fd);
+}
+
+static void strangers_are_counted_and_told_of_at_the_end(void)
+{
+    char name[32], sentence[400] = "";
+    struct psd_comm_counters counters;
+    struct psd_comm *comm = NULL;
+
+    crew_ground = CREW_TLS;
+    struct psd_comm_options options = crew_grounded((struct psd_comm_options){
+        .coordinator = crew_name(name), .warn = keep_sentence, .context = sentence});
+    CHECK_OK(psd_comm_open(&options, &comm));
+    psd_comm_count(comm, &counters);
+    CHECK(counters.refused_handshakes == 0);
+    call_without_a_key(name);
+    call_without_a_key(name);
+    psd_comm_count(comm, &counters);
+    CHECK(counters.refused_handshakes == 2 && counters.refused_late == 0);
+    CHECK(counters.refused_garbled + counters.refused_foreign + counters.refused_replayed == 0);
+    CHECK_TEXT("", sentence);
+    psd_comm_close(comm);
+    CHECK_TEXT("rank 0 has refused on the network: 2 handshakes, as with another key", sentence);
+}
+
 int main(int argc, char **argv)
 {
     RUN(a_job_of_one_seat_updates_its_value)
@@ -899,4 +941,5 @@ int main(int argc, char **argv)
     RUN(seats_meet_over_sockets)
     RUN(seats_miss_each_other_over_sockets)
     RUN(seats_warn_over_sockets)
+    RUN(strangers_are_counted_and_told_of_at_the_end)
 }

@@ -233,6 +233,7 @@ void psd_seat_leave(void *arg)
 
     psd_loop_cancel(comm->loop, &comm->retry);
     psd_loop_cancel(comm->loop, &comm->overdue);
+    psd_seat_tell_refused(comm);
     psd_mesh_close(comm->mesh);
     psd_seat_free_flow(comm);
     psd_letters_fini(&comm->letters);

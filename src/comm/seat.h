@@ -4,6 +4,7 @@
  *     seat_start.c   psd_comm_start --> params --> plan --> node --> values --> started
  *     seat_measure.c, seat_flow.c              '--> how fast is the network? --'
  *     seat_driver.c  what the node asks for
+ *     seat_refused.c what strangers and faults have cost
  *     seat.c         what comes from others, and the end
  *     seat_part.c    whom we may leave
  *
@@ -140,6 +141,10 @@ void psd_seat_check(struct psd_comm *comm, psd_status status);
 
 /* Tells whoever listens what a person should know. */
 void psd_seat_warn(struct psd_comm *comm, const char *sentence);
+
+/* What the network has refused so far (seat_refused.c): in numbers, and to whoever listens. */
+void psd_seat_count_refused(const struct psd_comm *comm, struct psd_comm_counters *out);
+void psd_seat_tell_refused(struct psd_comm *comm);
 
 /* Opens the mesh at this seat's address (seat.c), and goes on when a member joins it (seat_join.c). */
 psd_status psd_seat_open_mesh(struct psd_comm *comm);

@@ -52,8 +52,12 @@ psd_status psd_channel_write(struct psd_channel *channel, const struct iovec *fr
  * wake-ups; more than will come is never said. */
 void psd_channel_expect(struct psd_channel *channel, size_t bytes);
 
-/* Bytes that have been read from the socket and decrypted, and not yet taken: the socket's readiness
- * does not tell of them. */
+/* Whether reading has ended with something that cannot be decrypted: it was altered on its way, or put
+ * there. */
+bool psd_channel_is_garbled(const struct psd_channel *channel);
+
+/* Bytes that have been read from the socket, and not yet taken, or cannot be decrypted: the socket's
+ * readiness does not tell of them. */
 bool psd_channel_has_more(const struct psd_channel *channel);
 
 #endif

@@ -18,6 +18,7 @@ struct psd_channel {
     SSL *ssl; /* owned; in clear NULL when the handshake is done */
     bool is_server, is_done;
     bool is_dry;               /* the socket had nothing more when we read last */
+    unsigned long garbled;     /* OpenSSL's error at what cannot be decrypted; 0: none has come */
     size_t mark;               /* bytes that must have come before the socket is ready */
     size_t held;               /* bytes that are encrypted, and not yet sent and counted */
     uint32_t records;          /* written with the present key */

@@ -19,18 +19,31 @@ static bool is_for_later(const struct psd_channel *channel)
     return SSL_get_error(channel->ssl, 0) == SSL_ERROR_WANT_READ;
 }
 
+/* OpenSSL does not say it again when what came before has been taken. */
+static void note_garbled(struct psd_channel *channel)
+{
+    const struct psd_socket *socket = &channel->socket;
+
+    if (!socket->error && !socket->is_ended && !is_for_later(channel))
+        channel->garbled = ERR_peek_error();
+}
+
 psd_status psd_channel_read_tls(struct psd_channel *channel, const struct iovec *to, int spans,
                                 size_t *count)
 {
     *count = 0;
+    if (channel->garbled)
+        return psd_channel_why_broken(channel);
     for (int i = 0; i < spans; i++) {
         size_t at = 0, got = 0;
         for (; at < to[i].iov_len; at += got, *count += got) {
             ERR_clear_error();
             channel->is_dry = SSL_read_ex(channel->ssl, (char *)to[i].iov_base + at,
                                           to[i].iov_len - at, &got) != 1;
-            if (channel->is_dry)
-                return *count || is_for_later(channel) ? PSD_OK : psd_channel_why_broken(channel);
+            if (!channel->is_dry)
+                continue;
+            note_garbled(channel);
+            return *count || is_for_later(channel) ? PSD_OK : psd_channel_why_broken(channel);
         }
     }
     return PSD_OK;

@@ -17,7 +17,7 @@ static const char *say_error(unsigned long error)
 psd_status psd_channel_why_broken(const struct psd_channel *channel)
 {
     char text[128];
-    unsigned long error = ERR_peek_error();
+    unsigned long error = channel->garbled ? channel->garbled : ERR_peek_error();
 
     if (channel->socket.error)
         return psd_fail(PSD_EPEER, "is gone: %s",

@@ -62,7 +62,11 @@ static psd_status fetch(struct psd_reader *reader)
         to[pieces] = near_room(reader);
         wanted += to[pieces++].iov_len;
     }
-    PSD_TRY(psd_channel_read(reader->channel, to, pieces, &count));
+    psd_status status = psd_channel_read(reader->channel, to, pieces, &count);
+    if (status != PSD_OK && psd_channel_is_garbled(reader->channel))
+        reader->refusal = PSD_READER_GARBLED;
+    if (status != PSD_OK)
+        return status;
     size_t landed = count < landing ? count : landing;
     if (landed > 0)
         psd_landing_take(&reader->landing, landed);

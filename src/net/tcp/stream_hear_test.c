@@ -85,23 +85,43 @@ static void count_an_old_frame(struct ends *ends)
     part(ends);
 }
 
-/* Somebody on the way puts bytes of his own into the line. */
-static void count_noise(struct ends *ends)
+static bool is_over(const struct end *end)
+{
+    return end->broken > 0;
+}
+
+/* Somebody on the way puts bytes of his own into the line, perhaps behind one of ours. */
+static void hear_noise(struct ends *ends, bool is_first)
 {
     static const unsigned char noise[PSD_WIRE_HEAD] = "poseidon";
-    static const char garbled[] =
-        "broken: has sent a frame that was altered on its way, or is none\n";
+    struct errand look = {.end = &ends->end[1]};
+    char x[] = "x";
+    size_t count = 0;
 
-    if (!ends->in_clear)
-        return;
-    connect_channels(&ends->pair, true);
-    CHECK(send(psd_channel_fd(ends->pair.channels[0]), noise, sizeof noise, 0) == sizeof noise);
+    connect_channels(&ends->pair, ends->in_clear);
+    struct psd_channel *sender = ends->pair.channels[0];
+    if (!is_first)
+        CHECK_OK(psd_channel_write(sender, &(struct iovec){x, 1}, 1, &count));
+    CHECK(send(psd_channel_fd(sender), noise, sizeof noise, 0) == sizeof noise);
     ends->end[1].channel = ends->pair.channels[1];
     ends->pair.channels[1] = NULL;
     sit(&ends->end[1], ends->is_split);
-    wait_for(&ends->end[1], garbled);
+    wait_until(&ends->end[1], is_over);
+    on_loop(ends->end[1].loop, look_now, &look);
+    const char *why = ends->in_clear
+                          ? "broken: has sent a frame that was altered on its way, or is none\n"
+                          : "broken: sends what cannot be decrypted (";
+    CHECK(strncmp(look.diary, why, strlen(why)) == 0);
     CHECK(ends->end[1].refusals.garbled == 1 && ends->end[1].refusals.old == 0);
     part(ends);
+}
+
+static void count_noise(struct ends *ends)
+{
+    struct ends again = {.in_clear = ends->in_clear, .is_split = ends->is_split};
+
+    hear_noise(ends, true);
+    hear_noise(&again, false);
 }
 
 static void what_is_refused_is_counted_once(void)
@@ -144,11 +164,6 @@ static void hear_bye(struct ends *ends)
 static void a_bye_is_heard_behind_what_was_put_off(void)
 {
     on_each_kind(hear_bye);
-}
-
-static bool is_over(const struct end *end)
-{
-    return end->broken > 0;
 }
 
 static void beat_until_it_is_over(struct ends *ends)
