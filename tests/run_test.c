@@ -94,6 +94,17 @@ static void a_process_finds_its_job_in_the_environment(void)
     CHECK(lines_of(run_out, "1: 1/2 1/1/2 tcp://127.0.0.1") == 1);
 }
 
+static void ports_are_those_of_the_setting(void)
+{
+    run_start();
+    CHECK(run("$POSEIDON run --net-port 28100-28199 -n 2 -- "
+              "sh -c 'echo $POSEIDON_COORDINATOR $POSEIDON_ADDRESS'") == 0);
+    CHECK(strstr(run_out, "1: tcp://127.0.0.1:281"));
+    CHECK(strstr(run_out, " tcp://127.0.0.1:28100-28199\n"));
+    CHECK(run("$POSEIDON run -n 2 --net-port 28100-28000 -- true") == 2);
+    CHECK(strstr(run_err, "\"28100-28000\" is not a port such as 7070, or a range"));
+}
+
 static void the_key_is_read_as_often_as_one_likes_and_stands_nowhere(void)
 {
     run_start();
@@ -543,6 +554,7 @@ int main(int argc, char **argv)
     CHECK(realpath("/proc/self/exe", self));
     RUN(every_line_has_its_rank_and_rank_0_is_plain)
     RUN(a_process_finds_its_job_in_the_environment)
+    RUN(ports_are_those_of_the_setting)
     RUN(the_key_is_read_as_often_as_one_likes_and_stands_nowhere)
     RUN(options_of_the_program_are_its_own)
     RUN(rank_0_has_the_input_and_others_have_none)

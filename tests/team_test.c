@@ -172,6 +172,35 @@ static void a_process_with_another_net_is_named(void)
     CHECK(strstr(run_err, "ip1[0]") && strstr(run_err, "61") && strstr(run_err, "60"));
 }
 
+/* --- the network ---------------------------------------------------------------------------------- */
+
+/* Processes with another port than 7070 and those after it: the ports that a job of two is told of suffice
+ * for it, and are free again for the next. */
+static void a_job_listens_where_it_may(void)
+{
+    int at = 28200 + getpid() % 700;
+
+    start(lenet, "max_iter: 5\n");
+    CHECK(run("$POSEIDON train --solver solver.prototxt -n 2 --net-port %d", at) == 0);
+    CHECK(strstr(run_err, "Processes talk in clear: that keeps out strangers and accidents"));
+    for (int i = 0; i < 2; i++)
+        CHECK(run("$POSEIDON train --solver solver.prototxt -n 2 --net-encrypt on --net-streams 2 "
+                  "--net-lanes 1 --net-port %d-%d",
+                  at + 20, at + 21) == 0);
+    CHECK(strstr(run_err, "Processes talk encrypted."));
+    CHECK(run("$POSEIDON train --solver solver.prototxt -n 2 --net-port %d-%d", at, at) == 1);
+    CHECK(strstr(run_err, "of tcp://127.0.0.1 is taken: choose another, or a range such as"));
+}
+
+static void jobs_side_by_side_have_ports_of_their_own(void)
+{
+    start(lenet, "max_iter: 5\n");
+    CHECK(run("for i in 1 2 3 4; do "
+              "$POSEIDON train --solver solver.prototxt --snapshot '' -n 2 & jobs=\"$jobs $!\"; "
+              "done; "
+              "for job in $jobs; do wait $job || exit 1; done") == 0);
+}
+
 /* --- mistakes ------------------------------------------------------------------------------------- */
 
 static void mistakes_are_one_sentence(void)
@@ -207,5 +236,7 @@ int main(int argc, char **argv)
     RUN(a_process_that_is_killed_is_named_and_how_to_go_on)
     RUN(without_a_snapshot_of_its_own_a_job_advises_none)
     RUN(a_process_with_another_net_is_named)
+    RUN(a_job_listens_where_it_may)
+    RUN(jobs_side_by_side_have_ports_of_their_own)
     RUN(mistakes_are_one_sentence)
 }

@@ -160,6 +160,34 @@ static bool parse_time(const char *text, uint64_t *out)
     return parse_amount(times, text, out);
 }
 
+/* Goes behind a number from 1 to 65535. */
+static bool read_port(const char **at, uint16_t *out)
+{
+    unsigned number = 0;
+
+    while (isdigit((unsigned char)**at) && number <= UINT16_MAX)
+        number = 10 * number + (unsigned)(*(*at)++ - '0');
+    *out = (uint16_t)number;
+    return number > 0 && number <= UINT16_MAX;
+}
+
+static bool parse_ports(const char *text, struct psd_value_ports *out)
+{
+    struct psd_value_ports ports = {0, 0};
+
+    if (!read_port(&text, &ports.first))
+        return false;
+    if (*text == '-') {
+        text++;
+        if (!read_port(&text, &ports.last) || ports.last < ports.first)
+            return false;
+    }
+    if (*text)
+        return false;
+    *out = ports;
+    return true;
+}
+
 static bool parse_choice(const char *const *words, const char *text, int *out)
 {
     for (int i = 0; words[i]; i++) {
@@ -259,6 +287,9 @@ psd_status psd_value_parse(const struct psd_value *value, const char *text, void
     case PSD_VALUE_CHOICE:
         good = parse_choice(value->words, text, field);
         break;
+    case PSD_VALUE_PORTS:
+        good = parse_ports(text, field);
+        break;
     case PSD_VALUE_LIST:
         return append_list(text, field);
     }
@@ -305,6 +336,7 @@ const char *psd_value_accepts(const struct psd_value *value, char *out, size_t s
         [PSD_VALUE_SPEED] = "a speed such as 10Gbit, 800Mbit or 1.2GB/s",
         [PSD_VALUE_TEXT] = "text",
         [PSD_VALUE_CHOICE] = NULL,
+        [PSD_VALUE_PORTS] = "a port such as 7070, or a range such as 7070-7099",
         [PSD_VALUE_LIST] = "texts separated by commas",
     };
 

@@ -26,8 +26,14 @@ enum psd_value_kind {
     PSD_VALUE_SPEED,  /* double, in bytes a second, above 0: 10Gbit, 2.5Gbit/s, 800Mbit, 1.2GB/s */
     PSD_VALUE_TEXT,   /* char *, owned by the structure: any text */
     PSD_VALUE_CHOICE, /* an enumeration: one of words, stored as its place among them */
+    PSD_VALUE_PORTS,  /* struct psd_value_ports: 7070, or 7070-7099 */
     PSD_VALUE_LIST /* char **, owned by the structure, NULL or ending with NULL: the texts between
                          commas, added to those that are there; for options, not for settings */
+};
+
+/* Ports of a machine, 1 to 65535. */
+struct psd_value_ports {
+    uint16_t first, last; /* last is 0 where one is written: what follows it is up to the reader */
 };
 
 struct psd_value {
@@ -45,6 +51,8 @@ struct psd_value {
 #define PSD_SPEED(type, field)  PSD_VALUE(SPEED, PSD_VALUE_AT(type, field, double), 0, 0, NULL)
 #define PSD_TEXT(type, field)   PSD_VALUE(TEXT, PSD_VALUE_AT(type, field, char *), 0, 0, NULL)
 #define PSD_LIST(type, field)   PSD_VALUE(LIST, PSD_VALUE_AT(type, field, char **), 0, 0, NULL)
+#define PSD_PORTS(type, field) \
+    PSD_VALUE(PORTS, PSD_VALUE_AT(type, field, struct psd_value_ports), 0, 0, NULL)
 #define PSD_INT(type, field, least, most) \
     PSD_VALUE(INT, PSD_VALUE_AT(type, field, int64_t), least, most, NULL)
 #define PSD_CHOICE(type, field, words) \

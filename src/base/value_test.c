@@ -16,6 +16,7 @@ struct config {
     char *name;
     enum level level;
     char **names;
+    struct psd_value_ports ports;
 };
 
 static const struct psd_value flag = PSD_BOOL(struct config, flag);
@@ -27,6 +28,8 @@ static const struct psd_value speed = PSD_SPEED(struct config, speed);
 static const struct psd_value name = PSD_TEXT(struct config, name);
 static const struct psd_value level = PSD_CHOICE(struct config, level, levels);
 static const struct psd_value names = PSD_LIST(struct config, names);
+
+static const struct psd_value ports = PSD_PORTS(struct config, ports);
 
 static void a_switch_has_four_pairs_of_words(void)
 {
@@ -50,6 +53,26 @@ static void numbers_are_read_whole(void)
     CHECK(config.port == 65535);
     CHECK_OK(psd_value_parse(&rate, "-2.5e-3", &config));
     CHECK_NEAR(config.rate, -0.0025, 0);
+}
+
+static void ports_are_one_or_a_range(void)
+{
+    static const char *const wrong[] = {"",         "0",        "65536", "7070-",
+                                        "-7070",    "7070 ",    "x7070", "7070-7069",
+                                        "70-65536", "70-80-90", "7070-0"};
+    struct config config = {0};
+
+    CHECK_OK(psd_value_parse(&ports, "7070", &config));
+    CHECK(config.ports.first == 7070 && config.ports.last == 0);
+    CHECK_OK(psd_value_parse(&ports, "1-65535", &config));
+    CHECK(config.ports.first == 1 && config.ports.last == 65535);
+    CHECK_OK(psd_value_parse(&ports, "80-80", &config));
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        CHECK_STATUS(PSD_ECONFIG, psd_value_parse(&ports, wrong[i], &config));
+    CHECK(config.ports.first == 80 && config.ports.last == 80);
+    CHECK_OK(psd_value_check(&ports, "7070-7099"));
+    CHECK_STATUS(PSD_ECONFIG, psd_value_check(&ports, "all"));
+    CHECK_TEXT("\"all\" is not a port such as 7070, or a range such as 7070-7099", psd_error());
 }
 
 static void sizes_are_bytes(void)
@@ -219,6 +242,7 @@ int main(int argc, char **argv)
 {
     RUN(a_switch_has_four_pairs_of_words)
     RUN(numbers_are_read_whole)
+    RUN(ports_are_one_or_a_range)
     RUN(sizes_are_bytes)
     RUN(times_are_nanoseconds)
     RUN(speeds_are_bytes_a_second)

@@ -12,11 +12,22 @@
 #include <string.h>
 
 /* The variables of a invitation, in the order of names[]; then those for frameworks. */
-enum { COORDINATOR, RANK, RANKS, JOB, KEY, OWN, FRAMEWORKS = 3, ALL = OWN + FRAMEWORKS };
+enum {
+    COORDINATOR,
+    RANK,
+    RANKS,
+    JOB,
+    KEY,
+    NEEDED,
+    ADDRESS = NEEDED,
+    OWN,
+    FRAMEWORKS = 3,
+    ALL = OWN + FRAMEWORKS
+};
 
 static const char *const names[ALL] = {
-    "POSEIDON_COORDINATOR", "POSEIDON_RANK", "POSEIDON_RANKS", "POSEIDON_JOB",
-    "POSEIDON_KEY",         "RANK",          "LOCAL_RANK",     "WORLD_SIZE",
+    "POSEIDON_COORDINATOR", "POSEIDON_RANK", "POSEIDON_RANKS", "POSEIDON_JOB", "POSEIDON_KEY",
+    "POSEIDON_ADDRESS",     "RANK",          "LOCAL_RANK",     "WORLD_SIZE",
 };
 
 void psd_invitation_destroy(struct psd_invitation *invitation)
@@ -25,6 +36,7 @@ void psd_invitation_destroy(struct psd_invitation *invitation)
         return;
     psd_secret_destroy(invitation->key);
     psd_alloc_free(invitation->coordinator);
+    psd_alloc_free(invitation->address);
     psd_alloc_free(invitation);
 }
 
@@ -41,7 +53,8 @@ static psd_status build(const struct psd_invitation *from, struct psd_secret *ke
     *invitation = *from;
     invitation->key = key;
     invitation->coordinator = psd_alloc_text("%s", from->coordinator);
-    if (!invitation->coordinator) {
+    invitation->address = from->address ? psd_alloc_text("%s", from->address) : NULL;
+    if (!invitation->coordinator || (from->address && !invitation->address)) {
         psd_invitation_destroy(invitation);
         return PSD_ENOMEM;
     }
@@ -90,7 +103,7 @@ static bool find(char *const *environment, char *values[OWN])
 
 static psd_status check_complete(char *const values[OWN])
 {
-    for (int i = 0; i < OWN; i++) {
+    for (int i = 0; i < NEEDED; i++) {
         if (!values[i])
             return psd_fail(PSD_ECONFIG,
                             "%s is missing from the environment: a process of a job has it and the "
@@ -125,6 +138,8 @@ static psd_status read_values(char *const values[OWN], struct psd_invitation *in
     PSD_TRY(check_complete(values));
     if (!psd_transport_find(values[COORDINATOR], &rest))
         return psd_fail(PSD_ECONFIG, "%s: %s", names[COORDINATOR], psd_error());
+    if (values[ADDRESS] && !psd_transport_find(values[ADDRESS], &rest))
+        return psd_fail(PSD_ECONFIG, "%s: %s", names[ADDRESS], psd_error());
     PSD_TRY(read_number(names[RANKS], values[RANKS], 1, UINT32_MAX, &ranks));
     PSD_TRY(read_number(names[RANK], values[RANK], 0, UINT32_MAX, &rank));
     if (rank >= ranks)
@@ -132,6 +147,7 @@ static psd_status read_values(char *const values[OWN], struct psd_invitation *in
                         values[RANK], names[RANKS], values[RANKS]);
     PSD_TRY(read_number(names[JOB], values[JOB], 0, UINT64_MAX, &invitation->job));
     invitation->coordinator = values[COORDINATOR];
+    invitation->address = values[ADDRESS];
     invitation->rank = (unsigned)rank;
     invitation->ranks = (unsigned)ranks;
     return PSD_OK;
@@ -174,6 +190,8 @@ static size_t write_variable(const struct psd_invitation *invitation, int key_fd
         length = snprintf(to, size, "%s=%s", names[i], invitation->coordinator);
     else if (i == KEY)
         length = snprintf(to, size, "%s=fd:%d", names[i], key_fd);
+    else if (i == ADDRESS)
+        length = snprintf(to, size, "%s=%s", names[i], invitation->address);
     else if (i == JOB)
         length = snprintf(to, size, "%s=%llu", names[i], (unsigned long long)invitation->job);
     else
@@ -182,13 +200,18 @@ static size_t write_variable(const struct psd_invitation *invitation, int key_fd
     return (size_t)length + 1;
 }
 
+static bool is_said(const struct psd_invitation *invitation, int i)
+{
+    return i != ADDRESS || invitation->address;
+}
+
 psd_status psd_invitation_export(const struct psd_invitation *invitation, int key_fd,
                                  char *const *environment, char ***out)
 {
     size_t kept = 0, texts = 0, table = (count_of(environment) + ALL + 1) * sizeof(char *);
 
     for (int i = 0; i < ALL; i++)
-        texts += write_variable(invitation, key_fd, i, NULL, 0);
+        texts += is_said(invitation, i) ? write_variable(invitation, key_fd, i, NULL, 0) : 0;
     char **all = psd_alloc_zero(1, table + texts);
     if (!all)
         return PSD_ENOMEM;
@@ -198,6 +221,8 @@ psd_status psd_invitation_export(const struct psd_invitation *invitation, int ke
     }
     char *text = (char *)all + table;
     for (int i = 0; i < ALL; i++) {
+        if (!is_said(invitation, i))
+            continue;
         all[kept++] = text;
         text += write_variable(invitation, key_fd, i, text, texts);
     }

@@ -3,11 +3,12 @@
  *     a copy of the launcher     psd_invitation_create
  *     a program it executes      psd_invitation_export --> environment --> psd_invitation_read
  *
- *     POSEIDON_COORDINATOR=tcp://127.0.0.1:41877     where rank 0 is found
+ *     POSEIDON_COORDINATOR=tcp://127.0.0.1:7070      where rank 0 is found
  *     POSEIDON_RANK=2                                this process
  *     POSEIDON_RANKS=4                               of so many
  *     POSEIDON_JOB=1709214487315712077               the job's number
  *     POSEIDON_KEY=fd:5                              where its key is to be had (key.h)
+ *     POSEIDON_ADDRESS=tcp://127.0.0.1:7070-8093     where this process may listen; may be missing
  *
  * RANK, LOCAL_RANK and WORLD_SIZE say to frameworks what they expect there. Constant once created: any
  * thread. */
@@ -21,12 +22,13 @@
 
 struct psd_invitation {
     char *coordinator; /* owned */
+    char *address; /* owned; NULL: not said, as for rank 0, which listens at the coordinator's */
     unsigned rank, ranks;
     uint64_t job;
     struct psd_secret *key; /* owned */
 };
 
-/* The first four of `from`, copied, with the key behind `key_fd`. The caller owns *out. */
+/* All of `from` but its key, copied, with the key behind `key_fd`. The caller owns *out. */
 psd_status psd_invitation_create(const struct psd_invitation *from, int key_fd,
                                  struct psd_invitation **out);
 void psd_invitation_destroy(struct psd_invitation *invitation);

@@ -4,12 +4,12 @@
 #include "cli/key.h"
 #include "test.h"
 
-static char coordinator[] = "tcp://127.0.0.1:41877";
+static char coordinator[] = "tcp://127.0.0.1:41877", address[] = "tcp://127.0.0.1:80-90";
 
 static void an_invitation_that_is_exported_is_read_again(void)
 {
     struct psd_invitation from = {
-        .coordinator = coordinator, .rank = 2, .ranks = 3, .job = UINT64_MAX};
+        .coordinator = coordinator, .address = address, .rank = 2, .ranks = 3, .job = UINT64_MAX};
     struct psd_invitation *here = NULL, *there = NULL;
     char home[] = "HOME=/root", old[] = "POSEIDON_RANK=7", rank[] = "RANK=7";
     char *before[] = {home, old, rank, NULL}, **after = NULL;
@@ -21,6 +21,7 @@ static void an_invitation_that_is_exported_is_read_again(void)
     CHECK(after[0] == home);
     CHECK_OK(psd_invitation_read(after, &there));
     CHECK_TEXT(coordinator, there->coordinator);
+    CHECK_TEXT(address, there->address);
     CHECK(there->rank == 2 && there->ranks == 3 && there->job == UINT64_MAX);
     CHECK(psd_secret_size(there->key) == PSD_KEY_SIZE);
     CHECK(memcmp(psd_secret_data(here->key), psd_secret_data(there->key), PSD_KEY_SIZE) == 0);
@@ -99,9 +100,24 @@ static void every_wrong_variable_gets_a_sentence(void)
     }
 }
 
+static void an_address_needs_a_transport(void)
+{
+    static char texts[][40] = {"POSEIDON_COORDINATOR=tcp://h:1",
+                               "POSEIDON_RANK=0",
+                               "POSEIDON_RANKS=1",
+                               "POSEIDON_JOB=1",
+                               "POSEIDON_KEY=fd:0",
+                               "POSEIDON_ADDRESS=h:1"};
+    char *environment[] = {texts[0], texts[1], texts[2], texts[3], texts[4], texts[5], NULL};
+    struct psd_invitation *invitation = NULL;
+
+    CHECK_STATUS(PSD_ECONFIG, psd_invitation_read(environment, &invitation));
+    CHECK(!invitation && strstr(psd_error(), "POSEIDON_ADDRESS: \"h:1\" does not say"));
+}
+
 static void creating_and_exporting_survive_every_failed_allocation(void)
 {
-    struct psd_invitation from = {.coordinator = coordinator, .ranks = 1};
+    struct psd_invitation from = {.coordinator = coordinator, .address = address, .ranks = 1};
     char *none[] = {NULL};
     bool failed = true;
     int fd = -1;
@@ -128,5 +144,6 @@ int main(int argc, char **argv)
     RUN(frameworks_find_what_they_expect_and_nobody_finds_the_key)
     RUN(a_process_without_variables_is_alone)
     RUN(every_wrong_variable_gets_a_sentence)
+    RUN(an_address_needs_a_transport)
     RUN(creating_and_exporting_survive_every_failed_allocation)
 }

@@ -21,7 +21,7 @@ struct local {
     struct psd_port port; /* owned, as is key_fd */
     int key_fd;
     uint64_t number;
-    char coordinator[64];
+    char coordinator[64], address[64]; /* of rank 0, and where the others may listen */
 };
 
 /* In a member. */
@@ -29,6 +29,7 @@ static psd_status live(void *arg, unsigned rank, int *exit_code)
 {
     struct local *local = arg;
     struct psd_invitation *invitation = NULL, from = {.coordinator = local->coordinator,
+                                                      .address = rank ? local->address : NULL,
                                                       .rank = rank,
                                                       .ranks = local->count,
                                                       .job = local->number};
@@ -69,16 +70,25 @@ static psd_status choose_cores(struct local *local)
     return PSD_OK;
 }
 
+static psd_status choose_ports(struct local *local)
+{
+    struct psd_value_ports ports = psd_network_ports(&local->cli->network);
+
+    PSD_TRY(psd_port_hold(ports, &local->port));
+    snprintf(local->coordinator, sizeof local->coordinator, "tcp://127.0.0.1:%u",
+             local->port.number);
+    snprintf(local->address, sizeof local->address, "tcp://127.0.0.1:%u-%u", ports.first,
+             ports.last);
+    return PSD_OK;
+}
+
 static psd_status prepare(struct local *local)
 {
     PSD_TRY(choose_cores(local));
     if (getrandom(&local->number, sizeof local->number, 0) != (ssize_t)sizeof local->number)
         return psd_fail(PSD_ENOSUP, "the system has no random numbers");
     PSD_TRY(psd_key_make(&local->key_fd));
-    PSD_TRY(psd_port_hold(&local->port));
-    snprintf(local->coordinator, sizeof local->coordinator, "tcp://127.0.0.1:%u",
-             local->port.number);
-    return PSD_OK;
+    return choose_ports(local);
 }
 
 static psd_status launch(struct local *local)

@@ -1,4 +1,5 @@
 #include "cli/network.h"
+#include "net/tcp/address.h"
 
 static const char *const encrypts[] = {"auto", "on", "off", NULL};
 
@@ -11,5 +12,29 @@ const struct psd_setting psd_network_settings[] = {
      "auto "
      "leaves out what does not leave the machine",
      PSD_CHOICE(struct psd_network_config, encrypt, encrypts)},
+    {"net.port", "7070",
+     "where processes listen: at the first free port from this one on, or of a range, 7070-7099",
+     PSD_PORTS(struct psd_network_config, port)},
+    {"net.streams", "0",
+     "connections between each two processes, where one cannot fill the link; 0: as many as lanes, "
+     "or 1",
+     PSD_INT(struct psd_network_config, streams, 0, PSD_NETWORK_STREAMS)},
+    {"net.lanes", "0",
+     "threads of a process that only send, receive and encrypt; 0: none, a thread that sums and "
+     "plans does it",
+     PSD_INT(struct psd_network_config, lanes, 0, PSD_NETWORK_STREAMS)},
     {0},
 };
+
+struct psd_value_ports psd_network_ports(const struct psd_network_config *config)
+{
+    struct psd_value_ports ports = config->port;
+
+    if (ports.first == 0)
+        ports.first = PSD_TCP_PORT;
+    if (ports.last == 0)
+        ports.last = ports.first < UINT16_MAX - PSD_TCP_PORTS
+                         ? (uint16_t)(ports.first + PSD_TCP_PORTS - 1)
+                         : UINT16_MAX;
+    return ports;
+}

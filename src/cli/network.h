@@ -10,7 +10,14 @@ enum psd_network_encrypt { PSD_NETWORK_AUTO, PSD_NETWORK_ON, PSD_NETWORK_OFF };
 struct psd_network_config {
     uint64_t timeout_ns;
     enum psd_network_encrypt encrypt;
+    struct psd_value_ports port;
+    int64_t streams, lanes; /* 0: not said */
 };
+
+enum { PSD_NETWORK_STREAMS = 64 }; /* of each two processes, and lanes of one, at most */
+
+/* The ports that a process may listen at, the first free one of which it takes. */
+struct psd_value_ports psd_network_ports(const struct psd_network_config *config);
 
 extern const struct psd_setting psd_network_settings[];
 

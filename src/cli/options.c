@@ -204,9 +204,10 @@ const char *psd_options_needs(const struct psd_value *value, const char *needs, 
                               size_t size)
 {
     static const char *const words[] = {
-        [PSD_VALUE_BOOL] = "",     [PSD_VALUE_INT] = "N",     [PSD_VALUE_DOUBLE] = "NUMBER",
-        [PSD_VALUE_SIZE] = "SIZE", [PSD_VALUE_TIME] = "TIME", [PSD_VALUE_SPEED] = "SPEED",
-        [PSD_VALUE_TEXT] = "TEXT", [PSD_VALUE_CHOICE] = "",   [PSD_VALUE_LIST] = "TEXT,...",
+        [PSD_VALUE_BOOL] = "",      [PSD_VALUE_INT] = "N",     [PSD_VALUE_DOUBLE] = "NUMBER",
+        [PSD_VALUE_SIZE] = "SIZE",  [PSD_VALUE_TIME] = "TIME", [PSD_VALUE_SPEED] = "SPEED",
+        [PSD_VALUE_TEXT] = "TEXT",  [PSD_VALUE_CHOICE] = "",   [PSD_VALUE_LIST] = "TEXT,...",
+        [PSD_VALUE_PORTS] = "PORT",
     };
 
     if (needs || value->kind != PSD_VALUE_CHOICE)

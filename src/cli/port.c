@@ -1,58 +1,56 @@
 /* port.c - a socket that is bound and never listens. */
 #include "cli/port.h"
-#include "net/tcp/address.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Any free port. SO_REUSEADDR comes after bind, so that nobody else has it already. */
-static bool take(struct psd_port *out)
+/* Returns 0 or an errno. SO_REUSEADDR comes after bind, so that nobody else has it already; or, where old
+ * connections of the port may fade, before. */
+static int take(uint16_t number, bool may_fade, struct psd_port *out)
 {
-    struct sockaddr_in name = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t size = sizeof name;
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), yes = 1;
+    struct sockaddr_in name = {.sin_family = AF_INET,
+                               .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+                               .sin_port = htons(number)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), yes = 1, error = 0;
 
-    if (fd >= 0 && bind(fd, (const struct sockaddr *)&name, sizeof name) == 0 &&
-        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
-        getsockname(fd, (struct sockaddr *)&name, &size) == 0) {
-        *out = (struct psd_port){.fd = fd, .number = ntohs(name.sin_port)};
-        return true;
-    }
-    int error = errno;
-    if (fd >= 0)
+    if (fd < 0)
+        return errno;
+    if ((may_fade && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes)) ||
+        bind(fd, (const struct sockaddr *)&name, sizeof name) ||
+        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes))
+        error = errno;
+    if (error)
         close(fd);
-    errno = error;
-    return false;
+    else
+        *out = (struct psd_port){.fd = fd, .number = number};
+    return error;
 }
 
-static bool is_looked_for(uint16_t number)
+static int search(struct psd_value_ports from, bool may_fade, struct psd_port *out)
 {
-    return number >= PSD_TCP_PORT && number < PSD_TCP_PORT + PSD_TCP_PORTS;
+    int error = EADDRINUSE;
+
+    for (unsigned number = from.first; number <= from.last && error == EADDRINUSE; number++)
+        error = take((uint16_t)number, may_fade, out);
+    return error;
 }
 
-/* Those of the range are held until another is found, or the kernel might give the same again. Where
- * the kernel has nothing else to give they are many, so the depth is limited. */
-static psd_status search(unsigned depth, struct psd_port *out)
+psd_status psd_port_hold(struct psd_value_ports from, struct psd_port *out)
 {
-    struct psd_port port;
+    int error = search(from, false, out);
 
-    if (!take(&port))
-        return psd_fail(PSD_ECONFIG, "find a free port of 127.0.0.1: %s", strerrordesc_np(errno));
-    if (!is_looked_for(port.number) || depth == 0) {
-        *out = port;
-        return PSD_OK;
-    }
-    psd_status status = search(depth - 1, out);
-    psd_port_release(&port);
-    return status;
-}
-
-psd_status psd_port_hold(struct psd_port *out)
-{
-    return search(100, out);
+    if (error == EADDRINUSE)
+        error = search(from, true, out);
+    if (error == EADDRINUSE)
+        return psd_fail(PSD_ECONFIG,
+                        "all ports %u-%u of 127.0.0.1 are taken: choose others by net.port",
+                        from.first, from.last);
+    if (error)
+        return psd_fail(PSD_ECONFIG, "hold a port of 127.0.0.1 from %u on: %s", from.first,
+                        strerrordesc_np(error));
+    return PSD_OK;
 }
 
 void psd_port_release(struct psd_port *port)

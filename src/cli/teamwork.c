@@ -2,6 +2,8 @@
 #include "base/alloc.h"
 #include "base/thread.h"
 #include "cli/wishes.h"
+#include "net/tcp/address.h"
+#include "net/transport.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -92,16 +94,36 @@ static void warn(void *context, const char *sentence)
 /* Where a coordinator is on loopback nothing leaves the machine. */
 static bool stays_here(const char *coordinator)
 {
-    return strncmp(coordinator, "tcp://127.", 10) == 0 || strncmp(coordinator, "inproc:", 7) == 0;
+    const char *rest = "";
+    const struct psd_transport *transport = psd_transport_find(coordinator, &rest);
+
+    return transport == &psd_transport_inproc ||
+           (transport == &psd_transport_tcp && psd_tcp_address_is_loopback(rest));
+}
+
+/* Rank 0 listens at the coordinator's address; the others at one of the ports that they are given, at the
+ * address from which they reach rank 0 unless they are told another. */
+static const char *choose_address(struct psd_cli *cli, const struct psd_invitation *invitation,
+                                  struct psd_teamwork *teamwork)
+{
+    struct psd_value_ports ports = psd_network_ports(&cli->network);
+
+    if (!invitation || invitation->rank == 0 || invitation->address)
+        return invitation ? invitation->address : NULL;
+    if (strncmp(invitation->coordinator, "tcp:", 4) != 0)
+        return NULL;
+    snprintf(teamwork->address, sizeof teamwork->address, "tcp://:%u-%u", ports.first, ports.last);
+    return teamwork->address;
 }
 
 static void fill_seat(struct psd_cli *cli, const struct psd_invitation *invitation,
-                      const struct psd_teamwork *teamwork, struct psd_comm_options *seat)
+                      struct psd_teamwork *teamwork, struct psd_comm_options *seat)
 {
     bool local;
 
     seat->coordinator = invitation ? invitation->coordinator : teamwork->address;
     local = stays_here(seat->coordinator);
+    seat->address = choose_address(cli, invitation, teamwork);
     if (invitation) {
         seat->key = psd_secret_data(invitation->key);
         seat->key_size = psd_secret_size(invitation->key);
@@ -112,6 +134,8 @@ static void fill_seat(struct psd_cli *cli, const struct psd_invitation *invitati
     seat->workers = teamwork->workers;
     seat->in_clear = cli->network.encrypt == PSD_NETWORK_OFF ||
                      (cli->network.encrypt == PSD_NETWORK_AUTO && local);
+    seat->streams = (unsigned)cli->network.streams;
+    seat->lanes = (unsigned)cli->network.lanes;
     seat->bandwidth = local ? local_bandwidth : 0;
     seat->latency = local ? local_latency : 0;
     seat->timeout_ms = cli->network.timeout_ns / 1000000;
@@ -138,6 +162,7 @@ psd_status psd_teamwork_open(struct psd_cli *cli, const struct psd_teamwork_opti
         return PSD_OK;
     snprintf(out->address, sizeof out->address, "inproc://train-%d", (int)getpid());
     fill_seat(cli, invitation, out, &build.seat);
+    out->in_clear = build.seat.in_clear;
     build.threads = out->threads;
     PSD_TRY(read_wishes(cli, options, out, &build.n_wishes));
     build.wishes = out->wishes;

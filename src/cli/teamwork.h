@@ -49,7 +49,8 @@ struct psd_teamwork {
     struct psd_ensemble *ensemble;    /* owned; NULL: one worker, alone */
     struct psd_team team;             /* of the ensemble */
     struct psd_ensemble_wish *wishes; /* owned */
-    char address[64];
+    bool in_clear;                    /* what is sent is not encrypted */
+    char address[64]; /* where the job meets, of one process; else where this one listens */
 };
 
 /* How many workers, and threads of each, the options mean for `ranks` processes. */

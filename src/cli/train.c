@@ -140,6 +140,19 @@ static void show_plan(struct psd_cli *cli, const struct psd_teamwork *teamwork)
     }
 }
 
+/* Whether others could read what processes send each other. */
+static void show_trust(struct psd_cli *cli, const struct psd_teamwork *teamwork)
+{
+    if (teamwork->ranks == 1)
+        return;
+    if (teamwork->in_clear)
+        psd_log_info(cli->log,
+                     "Processes talk in clear: that keeps out strangers and accidents, not those "
+                     "who read or alter packets on the way.");
+    else
+        psd_log_info(cli->log, "Processes talk encrypted.");
+}
+
 static psd_status solve(struct psd_cli *cli, const struct train_options *options,
                         const struct psd_teamwork *teamwork, struct psd_solver *solver,
                         struct psd_progress *progress)
@@ -149,6 +162,7 @@ static psd_status solve(struct psd_cli *cli, const struct train_options *options
     PSD_TRY(psd_solver_start(solver));
     show_batch(cli, teamwork, solver);
     show_plan(cli, teamwork);
+    show_trust(cli, teamwork);
     psd_log_info(cli->log, "Starting Optimization");
     psd_progress_start(progress, solver);
     psd_signals_start(options->on_int, options->on_hup);

@@ -38,6 +38,15 @@ void psd_tcp_name_set_port(union psd_tcp_name *name, uint16_t port)
         name->v4.sin_port = htons(port);
 }
 
+bool psd_tcp_name_is_same_host(const union psd_tcp_name *a, const union psd_tcp_name *b)
+{
+    if (a->any.sa_family != b->any.sa_family)
+        return false;
+    if (a->any.sa_family == AF_INET6)
+        return IN6_ARE_ADDR_EQUAL(&a->v6.sin6_addr, &b->v6.sin6_addr);
+    return a->v4.sin_addr.s_addr == b->v4.sin_addr.s_addr;
+}
+
 bool psd_tcp_name_is_any(const union psd_tcp_name *name)
 {
     if (name->any.sa_family == AF_INET6)
@@ -138,6 +147,20 @@ static psd_status cut(const char *text, char host[HOST], const char **rest)
     memcpy(host, text, length);
     host[length] = '\0';
     return PSD_OK;
+}
+
+bool psd_tcp_address_is_loopback(const char *text)
+{
+    char host[HOST] = "";
+    struct in6_addr v6;
+    struct in_addr v4;
+    const char *ports;
+
+    if (cut(text, host, &ports) != PSD_OK)
+        return false;
+    if (*text == '[')
+        return inet_pton(AF_INET6, host, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
+    return inet_pton(AF_INET, host, &v4) == 1 && ntohl(v4.s_addr) >> 24 == IN_LOOPBACKNET;
 }
 
 psd_status psd_tcp_address_read(const char *text, struct psd_tcp_address *out)

@@ -47,6 +47,12 @@ socklen_t psd_tcp_name_size(const union psd_tcp_name *name);
 uint16_t psd_tcp_name_port(const union psd_tcp_name *name);
 void psd_tcp_name_set_port(union psd_tcp_name *name, uint16_t port);
 
+bool psd_tcp_name_is_same_host(const union psd_tcp_name *a, const union psd_tcp_name *b);
+
+/* Whether the host of `text` is written as a loopback address in numbers, so that nothing that is sent
+ * there leaves the machine. Nothing is looked up. */
+bool psd_tcp_address_is_loopback(const char *text);
+
 /* Whether it means every address of the machine, 0.0.0.0 or [::]. */
 bool psd_tcp_name_is_any(const union psd_tcp_name *name);
 

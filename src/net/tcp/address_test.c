@@ -119,6 +119,41 @@ static void towards_a_peer_means_the_address_that_it_sees(void)
     CHECK_STATUS(PSD_ECONFIG, psd_tcp_address_towards("127.0.0.1:x", &name));
 }
 
+static void only_numbers_say_that_a_host_is_this_machine(void)
+{
+    static const char *const here[] = {"127.0.0.1:7070", "127.8.9.1", "[::1]:7070", "[::1]"};
+    static const char *const elsewhere[] = {"127.example.org:7070",
+                                            "127.0.0.1.example.org",
+                                            "localhost:7070",
+                                            "10.127.0.1:7070",
+                                            "127:7070",
+                                            "[fd00::1]:7070",
+                                            "[::ffff:10.0.0.1]",
+                                            "::1",
+                                            "",
+                                            "128.0.0.1"};
+
+    for (size_t i = 0; i < sizeof here / sizeof *here; i++)
+        CHECK(psd_tcp_address_is_loopback(here[i]));
+    for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
+        CHECK(!psd_tcp_address_is_loopback(elsewhere[i]));
+}
+
+static void hosts_are_the_same_whatever_their_ports(void)
+{
+    struct psd_tcp_address a, b;
+
+    CHECK_OK(psd_tcp_address_read("10.0.0.5:7070", &a));
+    CHECK_OK(psd_tcp_address_read("10.0.0.5:80", &b));
+    CHECK(psd_tcp_name_is_same_host(&a.name, &b.name));
+    CHECK_OK(psd_tcp_address_read("10.0.0.6:80", &b));
+    CHECK(!psd_tcp_name_is_same_host(&a.name, &b.name));
+    CHECK_OK(psd_tcp_address_read("[fd00::5]:7070", &b));
+    CHECK(!psd_tcp_name_is_same_host(&a.name, &b.name));
+    CHECK_OK(psd_tcp_address_read("[fd00::5]", &a));
+    CHECK(psd_tcp_name_is_same_host(&a.name, &b.name));
+}
+
 int main(int argc, char **argv)
 {
     RUN(texts_become_addresses)
@@ -128,4 +163,6 @@ int main(int argc, char **argv)
     RUN(a_long_name_is_refused)
     RUN(addresses_are_written_with_their_port)
     RUN(towards_a_peer_means_the_address_that_it_sees)
+    RUN(only_numbers_say_that_a_host_is_this_machine)
+    RUN(hosts_are_the_same_whatever_their_ports)
 }

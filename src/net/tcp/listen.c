@@ -15,17 +15,21 @@
 /* --- the port --------------------------------------------------------------------------------------
  */
 
-/* Returns 0 and a socket that listens, or an errno. With SO_REUSEADDR a port is free as soon as nobody
- * listens at it, whatever old connections of it still fade. */
-static int try_port(union psd_tcp_name *name, uint16_t port, int *out)
+/* Returns 0 and a socket that listens, or an errno. With SO_REUSEADDR from the beginning a port is free as
+ * soon as nobody listens at it, whatever old connections of it still fade; but also while somebody holds it
+ * for another. */
+static int try_port(union psd_tcp_name *name, uint16_t port, bool may_share, int *out)
 {
     int fd = socket(name->any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), yes = 1;
 
     if (fd < 0)
         return errno;
     psd_tcp_name_set_port(name, port);
+    if (may_share)
+        (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    int failed = bind(fd, &name->any, psd_tcp_name_size(name));
     (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    if (bind(fd, &name->any, psd_tcp_name_size(name)) || listen(fd, SOMAXCONN)) {
+    if (failed || listen(fd, SOMAXCONN)) {
         int error = errno;
         close(fd);
         return error;
@@ -58,12 +62,37 @@ static psd_status say_why_not(const struct psd_tcp_address *at, int error)
     return psd_fail(PSD_ECONFIG, "tcp://%s: %s", host, strerror_r(error, reason, sizeof reason));
 }
 
-static psd_status bind_first_free(struct psd_endpoint *endpoint, struct psd_tcp_address *at)
+/* The port of a peer who listens at our address, or will; -1: there is none. */
+static int port_of_peer(const char *peer, const union psd_tcp_name *own)
+{
+    struct psd_tcp_address address;
+
+    if (!peer || psd_tcp_address_read(peer, &address) != PSD_OK)
+        return -1;
+    return psd_tcp_name_is_same_host(&address.name, own) ? address.first : -1;
+}
+
+static int try_each(struct psd_tcp_address *at, int but, bool may_share, int *out)
 {
     int error = EADDRINUSE;
 
-    for (unsigned port = at->first; port <= at->last && error == EADDRINUSE; port++)
-        error = try_port(&at->name, (uint16_t)port, &endpoint->listener);
+    for (int port = at->first; port <= at->last && error == EADDRINUSE; port++) {
+        if (port != but)
+            error = try_port(&at->name, (uint16_t)port, may_share, out);
+    }
+    return error;
+}
+
+/* Of several, one that nobody has in any way, and not the one where our peer is to be found. */
+static psd_status bind_first_free(struct psd_endpoint *endpoint, const char *peer,
+                                  struct psd_tcp_address *at)
+{
+    bool has_choice = at->first < at->last;
+    int peers = port_of_peer(peer, &at->name);
+    int error = has_choice ? try_each(at, peers, false, &endpoint->listener) : EADDRINUSE;
+
+    if (error == EADDRINUSE)
+        error = try_each(at, peers, true, &endpoint->listener);
     return error ? say_why_not(at, error) : PSD_OK;
 }
 
@@ -99,7 +128,7 @@ psd_status psd_tcp_listen_open(struct psd_endpoint *endpoint, const char *addres
 
     PSD_TRY(psd_tcp_address_read(address, &at));
     PSD_TRY(choose_host(towards, &at));
-    PSD_TRY(bind_first_free(endpoint, &at));
+    PSD_TRY(bind_first_free(endpoint, towards, &at));
     if (getsockname(endpoint->listener, &name.any, &size))
         return say_why_not(&at, errno);
     endpoint->port = psd_tcp_name_port(&name);

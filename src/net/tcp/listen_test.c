@@ -1,6 +1,9 @@
 /* listen_test.c - addresses and ports to listen at. */
 #include "net_tcp.h"
 
+#include <netinet/in.h>
+#include <sys/socket.h>
+
 static void open_there(struct seat *seat, const char *where, struct errand *errand)
 {
     CHECK_OK(psd_loop_create(&seat->loop));
@@ -58,6 +61,60 @@ static void a_range_is_used_up_from_its_beginning(void)
     open_there(&seats[3], range, &errand);
     CHECK_STATUS(PSD_ECONFIG, errand.status);
     stand_up_all(seats, 4);
+}
+
+/* A port that is bound, with SO_REUSEADDR, by somebody who does not listen; and in *out the socket. */
+static unsigned hold_a_port(int *out)
+{
+    struct sockaddr_in name = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof name;
+    int yes = 1;
+
+    *out = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK(*out >= 0 && bind(*out, (const struct sockaddr *)&name, sizeof name) == 0);
+    CHECK(setsockopt(*out, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0);
+    CHECK(getsockname(*out, (struct sockaddr *)&name, &size) == 0);
+    return ntohs(name.sin_port);
+}
+
+static void what_is_held_for_another_is_passed_over(void)
+{
+    struct seat seats[2] = {{.closed = 0}};
+    struct errand errand;
+    char place[64];
+    int fd = -1;
+    unsigned port = hold_a_port(&fd);
+
+    snprintf(place, sizeof place, "127.0.0.1:%u-%u", port, port + 50);
+    open_there(&seats[0], place, &errand);
+    CHECK_OK(errand.status);
+    CHECK(port_of(&seats[0]) > port);
+    snprintf(place, sizeof place, "127.0.0.1:%u", port);
+    open_there(&seats[1], place, &errand);
+    CHECK_OK(errand.status); /* who is told to have it has it */
+    CHECK(port_of(&seats[1]) == port);
+    stand_up_all(seats, 2);
+    close(fd);
+}
+
+static void nobody_takes_the_port_of_the_peer_that_it_looks_for(void)
+{
+    struct seat seat = {.closed = 0};
+    char place[64], peer[64];
+    int fd = -1;
+    unsigned port = hold_a_port(&fd);
+
+    close(fd); /* it is free: the peer is not there yet */
+    snprintf(peer, sizeof peer, "127.0.0.1:%u", port);
+    snprintf(place, sizeof place, "127.0.0.1:%u-%u", port, port + 50);
+    struct errand errand = {.seat = &seat, .address = "a", .towards = peer};
+    CHECK_OK(psd_loop_create(&seat.loop));
+    CHECK_OK(psd_loop_start(seat.loop));
+    seat_where = place;
+    on_loop(seat.loop, open_now, &errand);
+    CHECK_OK(errand.status);
+    CHECK(port_of(&seat) > port);
+    stand_up(&seat);
 }
 
 /* Opens on the seat's loop and keeps the sentence. */
@@ -192,6 +249,8 @@ int main(int argc, char **argv)
     seats_over_tcp((struct psd_net_config){.job = 7});
     RUN(a_port_is_chosen_from_7070_on)
     RUN(a_range_is_used_up_from_its_beginning)
+    RUN(what_is_held_for_another_is_passed_over)
+    RUN(nobody_takes_the_port_of_the_peer_that_it_looks_for)
     RUN(a_taken_port_is_told_with_what_to_do)
     RUN(what_cannot_be_listened_at_is_refused)
     RUN(without_a_host_we_listen_where_a_peer_would_reach_us)
