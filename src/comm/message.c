@@ -16,7 +16,7 @@ static const char *const names[PSD_MESSAGE_KINDS] = {
     [PSD_MESSAGE_MEASURE] = "measure",   [PSD_MESSAGE_PING] = "ping",
     [PSD_MESSAGE_PONG] = "pong",         [PSD_MESSAGE_FLOW] = "flow",
     [PSD_MESSAGE_MEASURED] = "measured", [PSD_MESSAGE_FETCH] = "fetch",
-    [PSD_MESSAGE_STATE] = "state",
+    [PSD_MESSAGE_STATE] = "state",       [PSD_MESSAGE_CAME] = "came",
 };
 
 void psd_message_encode(const struct psd_message *message, unsigned char out[PSD_MESSAGE_SIZE])

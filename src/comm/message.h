@@ -50,6 +50,7 @@ enum psd_message_kind {
     PSD_MESSAGE_MEASURED, /* what a member has measured: to rank 0 */
     PSD_MESSAGE_FETCH, /* subject: a parameter; which: a state of it, wanted by the host of worker 0 */
     PSD_MESSAGE_STATE, /* subject: a part of it; which: the same. Who keeps it to host of worker 0 */
+    PSD_MESSAGE_CAME,  /* a piece of a flow; which: its bytes. The answer to who has sent it */
     PSD_MESSAGE_KINDS
 };
 

@@ -87,6 +87,7 @@ static bool is_letter(const struct psd_comm *comm, enum psd_message_kind kind)
     case PSD_MESSAGE_PING:
     case PSD_MESSAGE_PONG:
     case PSD_MESSAGE_MEASURED:
+    case PSD_MESSAGE_CAME:
         return true;
     default:
         return kind == PSD_MESSAGE_END && !comm->node;
@@ -160,6 +161,8 @@ static void take(struct psd_comm *comm, unsigned from, const struct psd_message 
 {
     if (message->kind == PSD_MESSAGE_END)
         take_end(comm, message);
+    else if (!atomic_load(&comm->ended) && message->kind == PSD_MESSAGE_CAME)
+        psd_seat_check(comm, psd_seat_take_came(comm, from, message->which));
     else if (!atomic_load(&comm->ended))
         psd_seat_check(comm, take_letter(comm, from, message->kind));
 }

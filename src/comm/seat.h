@@ -169,6 +169,7 @@ psd_status psd_seat_measure(struct psd_comm *comm);
 psd_status psd_seat_take_measure(struct psd_comm *comm);
 psd_status psd_seat_take_ping(struct psd_comm *comm, unsigned from);
 psd_status psd_seat_take_pong(struct psd_comm *comm, unsigned from);
+psd_status psd_seat_take_came(struct psd_comm *comm, unsigned from, uint32_t bytes);
 psd_status psd_seat_take_measured(struct psd_comm *comm, unsigned from);
 psd_status psd_seat_place_flow(struct psd_comm *comm, unsigned from,
                                const struct psd_message *message, struct psd_place *place);

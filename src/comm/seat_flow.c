@@ -1,7 +1,11 @@
 /* seat_flow.c - pieces to the next rank for a while, and pieces from the rank before.
  *
- * They begin small and grow as long as they leave quickly, so that a slow link is not filled for seconds. A
- * few are in flight; the receiver has as many places, and says "later" when they are full. */
+ *     piece, piece, ... ==> next rank       what is not answered is at most as much as was, and 256 KB
+ *     piece ==> ...     <-- came
+ *
+ * They begin small and grow as long as they leave quickly. But that the kernel has taken a piece says
+ * nothing about the link: answers do, so a slow one is not filled for seconds. The receiver has a few
+ * places, and says "later" when they are full. */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/random.h"
@@ -9,6 +13,7 @@
 #include "comm/seat_measure.h"
 
 static const uint64_t flow_ns = 240 * PSD_CLOCK_MS, quick_ns = 8 * PSD_CLOCK_MS;
+static const uint64_t at_first = 256 << 10; /* bytes that need no answer */
 
 void psd_seat_free_flow(struct psd_comm *comm)
 {
@@ -46,17 +51,24 @@ psd_status psd_seat_make_flow(struct psd_comm *comm)
 
 /* --- the flow to the next rank ---------------------------------------------------------------- */
 
-static void send_piece(struct psd_comm *comm, struct psd_seat_piece *piece)
+/* Bytes that may be sent now. */
+static uint64_t room_for(const struct psd_seat_flow *flow)
+{
+    return at_first + 2 * flow->answered - flow->sent;
+}
+
+static void send_piece(struct psd_comm *comm, struct psd_seat_piece *piece, size_t bytes)
 {
     struct psd_seat_flow *flow = comm->flow;
     struct psd_message message = {.kind = PSD_MESSAGE_FLOW,
                                   .from = comm->options.rank,
                                   .first = flow->pieces_n++,
-                                  .length = flow->size};
+                                  .length = bytes};
 
     psd_message_encode(&message, piece->frame.header);
-    piece->frame.payload[0] = (struct psd_span){flow->source, flow->size};
+    piece->frame.payload[0] = (struct psd_span){flow->source, bytes};
     piece->sent_ns = psd_clock_now();
+    flow->sent += bytes;
     flow->in_flight++;
     psd_mesh_send(comm->mesh, psd_seat_next_rank(comm), &piece->frame);
 }
@@ -71,18 +83,50 @@ static void send_last(struct psd_comm *comm)
     psd_mesh_send(comm->mesh, psd_seat_next_rank(comm), &flow->last);
 }
 
+/* When the time is over, and all that was sent is answered, so that no answer comes out of turn. */
+static void end_if_done(struct psd_comm *comm)
+{
+    struct psd_seat_flow *flow = comm->flow;
+
+    if (flow->in_flight == 0 && flow->answered == flow->sent && psd_clock_now() >= flow->until_ns)
+        send_last(comm);
+}
+
+static void go_on(struct psd_comm *comm, struct psd_seat_piece *piece)
+{
+    struct psd_seat_flow *flow = comm->flow;
+    uint64_t room = room_for(flow);
+
+    piece->is_idle = room < PSD_SEAT_SMALLEST;
+    if (!piece->is_idle && psd_clock_now() < flow->until_ns && !atomic_load(&comm->ended))
+        send_piece(comm, piece, room < flow->size ? (size_t)room : flow->size);
+}
+
 static void piece_sent(struct psd_comm *comm, struct psd_seat_piece *piece)
 {
     struct psd_seat_flow *flow = comm->flow;
-    uint64_t now_ns = psd_clock_now();
 
     flow->in_flight--;
-    if (now_ns - piece->sent_ns < quick_ns && flow->size < PSD_SEAT_LARGEST)
+    if (psd_clock_now() - piece->sent_ns < quick_ns && flow->size < PSD_SEAT_LARGEST)
         flow->size *= 2;
-    if (now_ns < flow->until_ns && !atomic_load(&comm->ended))
-        send_piece(comm, piece);
-    else if (flow->in_flight == 0)
-        send_last(comm);
+    go_on(comm, piece);
+    end_if_done(comm);
+}
+
+psd_status psd_seat_take_came(struct psd_comm *comm, unsigned from, uint32_t bytes)
+{
+    struct psd_seat_flow *flow = comm->flow;
+    bool is_time = comm->job && !comm->node && flow;
+
+    if (!is_time || from != psd_seat_next_rank(comm) || bytes > flow->sent - flow->answered)
+        return psd_seat_out_of_turn(from, PSD_MESSAGE_CAME);
+    flow->answered += bytes;
+    for (unsigned i = 0; i < PSD_SEAT_WINDOW; i++) {
+        if (flow->pieces[i].is_idle)
+            go_on(comm, &flow->pieces[i]);
+    }
+    end_if_done(comm);
+    return PSD_OK;
 }
 
 bool psd_seat_flow_sent(struct psd_comm *comm, const struct psd_frame *frame)
@@ -114,7 +158,7 @@ void psd_seat_start_flow(void *arg)
     flow->until_ns = psd_clock_now() + flow_ns;
     flow->size = PSD_SEAT_SMALLEST;
     for (unsigned i = 0; i < PSD_SEAT_WINDOW; i++)
-        send_piece(comm, &flow->pieces[i]);
+        go_on(comm, &flow->pieces[i]);
 }
 
 static unsigned rank_before(const struct psd_comm *comm)
@@ -166,5 +210,7 @@ psd_status psd_seat_take_flow(struct psd_comm *comm, const struct psd_message *m
             flow->slots[i].is_taken = false;
     }
     psd_measure_piece(&flow->seen, psd_clock_now(), message->length);
+    PSD_TRY(psd_letters_send(&comm->letters, PSD_MESSAGE_CAME, (uint32_t)message->length,
+                             rank_before(comm), NULL, 0));
     return psd_seat_check_measured(comm);
 }

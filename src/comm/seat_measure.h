@@ -15,6 +15,7 @@ enum { PSD_SEAT_WINDOW = 8, PSD_SEAT_SMALLEST = 16 << 10, PSD_SEAT_LARGEST = 512
 struct psd_seat_piece {
     struct psd_frame frame;
     uint64_t sent_ns;
+    bool is_idle; /* it waits for an answer */
 };
 
 /* A place for one from the rank before. */
@@ -33,8 +34,9 @@ struct psd_seat_flow {
     struct psd_seat_piece pieces[PSD_SEAT_WINDOW];
     struct psd_frame last;
     uint64_t until_ns;
-    size_t size;       /* of the next piece */
-    uint32_t pieces_n; /* sent so far */
+    size_t size;             /* of the next piece */
+    uint32_t pieces_n;       /* sent so far */
+    uint64_t sent, answered; /* bytes; that the next rank says it has */
     unsigned in_flight;
     bool is_over; /* the last has left */
 
