@@ -2,7 +2,6 @@
  * hears why as far as can be known, and nobody makes a server keep much. */
 #include "base/alloc.h"
 #include "base/loop.h"
-#include "base/random.h"
 #include "channel_pair.h"
 #include "net/tcp/channel_state.h"
 
@@ -221,73 +220,6 @@ static void a_recorded_hello_leads_nowhere(void)
     psd_trust_destroy(host.trust);
 }
 
-static uint64_t draw(uint64_t seed, uint64_t index, uint64_t below)
-{
-    return psd_random_below(seed, 9, index, below);
-}
-
-/* Changes a few bytes, or the length. */
-static size_t mutate(unsigned char *bytes, size_t count, uint64_t seed)
-{
-    uint64_t times = 1 + draw(seed, 0, 4);
-
-    for (uint64_t i = 1; i <= times; i++)
-        bytes[draw(seed, 3 * i, count)] ^= (unsigned char)(1 + draw(seed, 3 * i + 1, 255));
-    return draw(seed, 1, 8) ? count : 1 + (size_t)draw(seed, 2, count);
-}
-
-static size_t invent(unsigned char *bytes, uint64_t seed)
-{
-    size_t count = 1 + (size_t)draw(seed, 0, PSD_HELLO);
-
-    for (size_t i = 0; i < count; i++)
-        bytes[i] = (unsigned char)psd_random_u32(seed, 10, i);
-    if (draw(seed, 1, 2) && count > 9) { /* what looks like a record gets further */
-        const unsigned char head[9] = {22,
-                                       3,
-                                       1,
-                                       (unsigned char)((count - 5) >> 8),
-                                       (unsigned char)(count - 5),
-                                       1,
-                                       0,
-                                       (unsigned char)((count - 9) >> 8),
-                                       (unsigned char)(count - 9)};
-        memcpy(bytes, head, sizeof head);
-    }
-    return count;
-}
-
-static bool memory_grows(size_t before)
-{
-    return mallinfo2().uordblks > before + (64 << 10);
-}
-
-/* STRANGERS=100000 in the environment makes it that many. */
-static void nothing_that_strangers_invent_gets_in_or_stays(void)
-{
-    unsigned char hello[PSD_HELLO], bytes[PSD_HELLO + 1];
-    size_t length = record_hello((struct side){.job = 5}, hello), before = 0;
-    const char *wish = getenv("STRANGERS"); /* NOLINT(concurrency-mt-unsafe): no other thread */
-    uint64_t strangers = wish ? strtoull(wish, NULL, 10) : 1500;
-    struct host host = {.trust = NULL};
-
-    for (uint64_t seed = 0; seed < strangers; seed++) {
-        size_t count = seed % 2 ? invent(bytes, seed) : length;
-        if (seed % 2 == 0) {
-            memcpy(bytes, hello, length);
-            count = mutate(bytes, length, seed);
-        }
-        host_init(&host);
-        (void)host_hear(&host, bytes, count);
-        CHECK(!host.channel->is_done);
-        host_fini(&host);
-        if (seed == 200)
-            before = mallinfo2().uordblks;
-    }
-    CHECK(!memory_grows(before));
-    psd_trust_destroy(host.trust);
-}
-
 /* OpenSSL's memory, counted; all of the process from its first allocation on. */
 static size_t in_use, most_in_use, largest;
 
@@ -391,7 +323,6 @@ int main(int argc, char **argv)
     RUN(who_has_no_shared_key_is_refused)
     RUN(a_server_with_a_certificate_instead_of_the_key_is_not_believed)
     RUN(a_recorded_hello_leads_nowhere)
-    RUN(nothing_that_strangers_invent_gets_in_or_stays)
     RUN(sixteen_strangers_take_less_than_one_megabyte)
     RUN(a_connection_in_use_allocates_nothing)
 }
