@@ -1,7 +1,7 @@
-/* stream_bytes.h - a reader in clear, and whoever writes to it by hand.
+/* stream_bytes.h - a reader, and whoever writes to it by hand.
  *
  *     struct mouth mouth;
- *     open_mouth(&mouth);
+ *     open_mouth(&mouth);                          in clear; or open_mouth_in_tls
  *     say(&mouth, (struct psd_wire_head){.kind = PSD_WIRE_OPEN}, NULL);
  *     CHECK(hear_news(&mouth) == PSD_READER_OPENED);
  *     shut_mouth(&mouth);
@@ -18,7 +18,7 @@ enum { MOUTH_EPOCH = 3, MOUTH_NUMBER = 2, MOUTH_MOST = 8192, MOUTH_BUDGET = 1 <<
 
 struct mouth {
     struct channel_pair pair;
-    struct psd_seal *seals[2]; /* the writer's, the reader's */
+    struct psd_seal *seals[2]; /* the writer's, the reader's; NULL in TLS */
     struct psd_reader reader;
     uint64_t sequence; /* of the next frame */
     unsigned char memory[2 * MOUTH_MOST];
@@ -52,6 +52,13 @@ static inline void open_mouth(struct mouth *mouth)
     start_reader(mouth);
 }
 
+static inline void open_mouth_in_tls(struct mouth *mouth)
+{
+    memset(mouth, 0, sizeof *mouth);
+    connect_directly(&mouth->pair, false);
+    start_reader(mouth);
+}
+
 static inline void shut_mouth(struct mouth *mouth)
 {
     psd_reader_fini(&mouth->reader);
@@ -60,8 +67,16 @@ static inline void shut_mouth(struct mouth *mouth)
     forget_channels(&mouth->pair);
 }
 
-/* The bytes of a frame: those of the head that are zero as they should be, the payload and its CRC.
- * Returns how many. */
+/* Puts the seal into a head; in TLS it has none. */
+static inline void seal_frame(struct mouth *mouth, unsigned char *head)
+{
+    memset(head + PSD_WIRE_SEALED, 0, PSD_WIRE_SEAL);
+    if (mouth->seals[0])
+        psd_seal_put(mouth->seals[0], head);
+}
+
+/* The bytes of a frame: those of the head that are zero as they should be, the payload and in clear its
+ * CRC. Returns how many. */
 static inline size_t make_frame(struct mouth *mouth, struct psd_wire_head head,
                                 const unsigned char *payload, unsigned char *out)
 {
@@ -74,10 +89,12 @@ static inline size_t make_frame(struct mouth *mouth, struct psd_wire_head head,
     head.sequence = head.sequence ? head.sequence : mouth->sequence;
     mouth->sequence = head.sequence + 1;
     psd_wire_encode(&head, out);
-    psd_seal_put(mouth->seals[0], out);
+    seal_frame(mouth, out);
     if (bytes == 0)
         return PSD_WIRE_HEAD;
     memcpy(out + PSD_WIRE_HEAD, payload, bytes);
+    if (!mouth->seals[0])
+        return PSD_WIRE_HEAD + bytes;
     uint32_t crc = psd_crc32c(0, payload, bytes);
     for (size_t i = 0; i < PSD_WIRE_CRC; i++)
         out[PSD_WIRE_HEAD + bytes + i] = (unsigned char)(crc >> 8 * i);
@@ -86,9 +103,16 @@ static inline size_t make_frame(struct mouth *mouth, struct psd_wire_head head,
 
 static inline void say_bytes(struct mouth *mouth, const unsigned char *bytes, size_t count)
 {
-    int fd = psd_channel_fd(mouth->pair.channels[0]);
+    struct channel_pair *pair = &mouth->pair;
+    size_t said = 0;
 
-    CHECK(send(fd, bytes, count, MSG_NOSIGNAL) == (ssize_t)count);
+    while (said < count) {
+        struct iovec from = {(void *)(uintptr_t)(bytes + said), count - said};
+        size_t some = 0;
+        CHECK_OK(psd_channel_write(pair->channels[0], &from, 1, &some));
+        CHECK(some > 0);
+        said += some;
+    }
 }
 
 static inline void say(struct mouth *mouth, struct psd_wire_head head, const unsigned char *payload)
