@@ -57,10 +57,11 @@ static inline void hear(struct end *end, const char *event, const char *what)
         end->react(end, event);
 }
 
-static inline psd_status end_opened(void *user, const unsigned char *header)
+static inline psd_status end_opened(void *user, uint16_t number, const unsigned char *header)
 {
     struct end *end = user;
 
+    CHECK(number == END_NUMBER);
     CHECK_TEXT("hello", (const char *)header);
     hear(end, "opened", "");
     return end->opened_status ? psd_fail(end->opened_status, "not open") : PSD_OK;

@@ -9,13 +9,16 @@
 #include <stdio.h>
 #include <string.h>
 
-static psd_status opened(void *user, const unsigned char *header)
+static psd_status opened(void *user, uint16_t number, const unsigned char *header)
 {
     struct psd_tcp_leg *leg = user;
     struct psd_tcp_conn *conn = leg->conn;
     struct psd_opening opening;
 
     psd_status status = psd_opening_decode(header, &opening);
+    if (status == PSD_OK && opening.number != number)
+        status = psd_fail(PSD_EPEER, "a stream is opened as number %u and as number %u", number,
+                          opening.number);
     if (status == PSD_OK && !conn)
         return psd_tcp_listen_opened(leg, &opening);
     if (status == PSD_OK && (opening.number != leg->number || opening.count != conn->count ||

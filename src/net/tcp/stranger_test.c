@@ -1,41 +1,9 @@
 /* stranger_test.c - who comes to the port and is not what is expected there. */
-#include "net/tcp/channel.h"
 #include "net/tcp/opening.h"
-#include "net/tcp/tcp.h"
-#include "net/tcp/wire.h"
-#include "net_tcp.h"
-
-#include <arpa/inet.h>
-#include <fcntl.h>
-#include <malloc.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
+#include "net_strangers.h"
 
 enum { CROWD = 40 };
 
-static int call(const struct seat *seat)
-{
-    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port_of(seat))};
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    CHECK(fd >= 0 && connect(fd, (struct sockaddr *)&to, sizeof to) == 0);
-    return fd;
-}
-
-/* Returns when the other side has closed; what it sends is of no interest. */
-static void wait_for_close(int fd)
-{
-    char bytes[256];
-
-    while (recv(fd, bytes, sizeof bytes, 0) > 0)
-        ;
-    close(fd);
-}
-
-static const struct psd_net_config patient = {
-    .job = 7, .timeout_ns = 120 * PSD_CLOCK_S, .caller_ns = 120 * PSD_CLOCK_S};
 static const struct psd_net_config fair = {.job = 7, .timeout_ns = 2 * PSD_CLOCK_S};
 static const struct psd_net_config hasty = {.job = 7, .timeout_ns = 300 * PSD_CLOCK_MS};
 
@@ -113,61 +81,8 @@ static void a_crowd_of_strangers_does_not_keep_a_member_out(void)
     stand_up_all(seats, 2);
 }
 
-/* Half a record of the longest kind. */
-static void say_much(int fd)
-{
-    static char bytes[12000] = "\x16\x03\x01\x3f\xff\x01\x00\x3f\xfb\x03\x03";
-    CHECK(send(fd, bytes, sizeof bytes, 0) == (ssize_t)sizeof bytes);
-}
-
-static void a_crowd_of_strangers_costs_less_than_a_megabyte(void)
-{
-    struct seat seat = {.config = &patient};
-    int crowd[CROWD];
-
-    sit(&seat, "a");
-    wait_for_close((shutdown(crowd[0] = call(&seat), SHUT_WR), crowd[0]));
-    size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
-    for (size_t i = 0; i < CROWD; i++)
-        say_much(crowd[i] = call(&seat));
-    psd_clock_sleep_until(psd_clock_now() + 100 * PSD_CLOCK_MS);
-    CHECK_OK(psd_loop_call(seat.loop, look_now, &(struct errand){.seat = &seat}));
-    size_t after = mallinfo2().uordblks + mallinfo2().hblkhd;
-    fprintf(stderr, "    %zu bytes, %zu before\n", after, before);
-    CHECK(after < before + 1000000);
-    stand_up(&seat);
-    for (size_t i = 0; i < CROWD; i++)
-        close(crowd[i]);
-}
-
 /* --- members that are up to no good ---------------------------------------------------------------
  */
-
-/* Somebody who has the key: a handshake, and then what the test wants. */
-static struct psd_channel *call_with_key(const struct seat *seat, const struct psd_trust *trust)
-{
-    struct psd_channel *channel = NULL;
-    unsigned wants = 1;
-    int fd = call(seat);
-
-    CHECK(fcntl(fd, F_SETFL, O_NONBLOCK) == 0);
-    CHECK_OK(psd_channel_create(trust, fd, false, &channel));
-    while (wants)
-        CHECK_OK(psd_channel_shake(channel, &wants));
-    return channel;
-}
-
-static void say(struct psd_channel *channel, const struct psd_wire_head *head)
-{
-    unsigned char bytes[PSD_WIRE_HEAD] = {0};
-    struct iovec from = {bytes, sizeof bytes};
-    size_t count = 0;
-
-    psd_wire_encode(head, bytes);
-    while (count == 0)
-        CHECK_OK(psd_channel_write(channel, &from, 1, &count));
-    CHECK(count == sizeof bytes);
-}
 
 static void say_open(struct psd_channel *channel, uint16_t number, uint16_t count)
 {
@@ -178,30 +93,10 @@ static void say_open(struct psd_channel *channel, uint16_t number, uint16_t coun
     say(channel, &head);
 }
 
-/* Returns when the other side has closed. */
-static void wait_for_end_of(struct psd_channel *channel)
-{
-    char bytes[256];
-    struct iovec to = {bytes, sizeof bytes};
-    size_t count;
-
-    while (psd_channel_read(channel, &to, 1, &count) == PSD_OK)
-        psd_clock_sleep_until(psd_clock_now() + PSD_CLOCK_MS);
-    psd_channel_destroy(channel);
-}
-
-static struct psd_trust *new_trust(void)
-{
-    struct psd_trust *trust = NULL;
-
-    CHECK_OK(psd_trust_create(seat_key, strlen(seat_key), 7, false, &trust));
-    return trust;
-}
-
 static void who_says_nothing_after_the_handshake_is_sent_away(void)
 {
     struct seat seat = {.config = &fair};
-    struct psd_trust *trust = new_trust();
+    struct psd_trust *trust = new_trust(false);
 
     sit(&seat, "a");
     wait_for_end_of(call_with_key(&seat, trust));
@@ -214,7 +109,7 @@ static void who_says_nothing_after_the_handshake_is_sent_away(void)
 static void streams_that_never_get_company_are_given_up(void)
 {
     struct seat seat = {.config = &fair};
-    struct psd_trust *trust = new_trust();
+    struct psd_trust *trust = new_trust(false);
 
     sit(&seat, "a");
     struct psd_channel *channel = call_with_key(&seat, trust);
@@ -241,7 +136,7 @@ static void strange_openings_are_refused(void)
                  {"one that is there", 0, 2},
                  {"of another count", 1, 3}};
     struct seat seat = {.config = &patient};
-    struct psd_trust *trust = new_trust();
+    struct psd_trust *trust = new_trust(false);
 
     sit(&seat, "a");
     struct psd_channel *first = call_with_key(&seat, trust);
@@ -263,11 +158,30 @@ static void strange_openings_are_refused(void)
     psd_trust_destroy(trust);
 }
 
+/* The number in the head is the one that all later frames have. */
+static void an_open_with_two_numbers_is_refused(void)
+{
+    struct psd_wire_head head = {.kind = PSD_WIRE_OPEN, .job = 7, .stream = 1};
+    struct psd_opening opening = {.number = 0, .count = 2};
+    struct seat seat = {.config = &patient};
+    struct psd_trust *trust = new_trust(false);
+
+    sit(&seat, "a");
+    struct psd_channel *channel = call_with_key(&seat, trust);
+    psd_opening_encode(&opening, head.header);
+    say(channel, &head);
+    wait_for_end_of(channel);
+    CHECK(refusals_of(&seat).garbled == 1);
+    stand_up(&seat);
+    CHECK_TEXT("", seat.diary);
+    psd_trust_destroy(trust);
+}
+
 static void frames_before_an_opening_are_refused(void)
 {
     struct psd_wire_head data = {.kind = PSD_WIRE_DATA, .job = 7};
     struct seat seat = {.config = &patient};
-    struct psd_trust *trust = new_trust();
+    struct psd_trust *trust = new_trust(false);
 
     sit(&seat, "a");
     struct psd_channel *channel = call_with_key(&seat, trust);
@@ -285,9 +199,9 @@ int main(int argc, char **argv)
     RUN(who_says_nothing_is_sent_away)
     RUN(who_sends_garbage_is_sent_away_at_once)
     RUN(a_crowd_of_strangers_does_not_keep_a_member_out)
-    RUN(a_crowd_of_strangers_costs_less_than_a_megabyte)
     RUN(who_says_nothing_after_the_handshake_is_sent_away)
     RUN(streams_that_never_get_company_are_given_up)
     RUN(strange_openings_are_refused)
+    RUN(an_open_with_two_numbers_is_refused)
     RUN(frames_before_an_opening_are_refused)
 }

@@ -38,9 +38,9 @@ struct psd_stream_handler {
     psd_status (*arrived)(void *user, const unsigned char *header);
     void (*sent)(void *user, struct psd_frame *frame);
 
-    /* The peer's first frame, which must be an open and is the only one, has come; `header` is its 40
-     * bytes. Both sides send one. */
-    psd_status (*opened)(void *user, const unsigned char *header);
+    /* The peer's first frame, which must be an open and is the only one, has come: with the
+     * stream's `number`, and 40 bytes. Both sides send one. */
+    psd_status (*opened)(void *user, uint16_t number, const unsigned char *header);
 
     /* Nothing more comes or goes: once, and the last that is heard. Frames not yet reported sent are the
      * sender's again. is_bye: the peer has closed on purpose. `why` goes on where "tcp://10.0.0.5:7070"

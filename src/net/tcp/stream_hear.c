@@ -83,7 +83,7 @@ static psd_status hear_event(struct psd_stream *stream, const struct psd_stream_
 
     switch (event->news) {
     case PSD_READER_OPENED:
-        return options->handler->opened(options->user, event->header);
+        return options->handler->opened(options->user, event->number, event->header);
     case PSD_READER_ARRIVED:
         return options->handler->arrived(options->user, event->header);
     default:

@@ -85,6 +85,7 @@ static void add_event(struct psd_stream *stream, enum psd_reader_news news)
     assert(stream->event_count < PSD_STREAM_EVENTS);
     struct psd_stream_event *event = &stream->events[stream->event_count++];
     event->news = news;
+    event->number = head->stream;
     event->bytes = (size_t)head->length;
     memcpy(event->header, head->header, sizeof event->header);
 }

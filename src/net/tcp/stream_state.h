@@ -20,6 +20,7 @@ enum { PSD_STREAM_EVENTS = 4, PSD_STREAM_WHY = 4 * PSD_REASON_SIZE };
 
 struct psd_stream_event {
     enum psd_reader_news news;
+    uint16_t number; /* of the stream, as the head has it */
     unsigned char header[PSD_FRAME_HEADER];
     size_t bytes;
 };
