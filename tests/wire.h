@@ -21,7 +21,7 @@
 #include <stdarg.h>
 #include <sys/mman.h>
 
-enum { WIRE_MOST = 8 };
+enum { WIRE_MOST = 8, WIRE_TIMES = 8 };
 
 /* What happens to one member, and where. */
 enum wire_fate {
@@ -186,13 +186,13 @@ static inline void wire_wait(struct wire *wire)
 
 static inline void wire_meet_fate(struct wire *wire)
 {
+    if (wire->fate == WIRE_CUT)
+        CHECK(wire_run("ip link set e0 down"));
     atomic_store(&wire->fate_ns, psd_clock_now());
+    if (wire->fate == WIRE_CUT)
+        return;
     if (wire->fate == WIRE_LEAVES)
         _exit(0);
-    if (wire->fate == WIRE_CUT) {
-        CHECK(wire_run("ip link set e0 down"));
-        return;
-    }
     kill(getpid(), wire->fate == WIRE_STOPPED ? SIGSTOP : SIGKILL);
 }
 
@@ -258,21 +258,38 @@ static inline void wire_live(void *arg, unsigned rank)
     crew_seat_fini(&seat);
 }
 
+/* How long survivors may take to name the lost member: what is promised, with some grace. */
+static inline uint64_t wire_limit_ms(const struct wire *wire)
+{
+    switch (wire->fate) {
+    case WIRE_STOPPED:
+        return wire->timeout_ms + 1000;
+    case WIRE_CUT:
+        return 3000 + 500;
+    default:
+        return 1000; /* at once */
+    }
+}
+
 /* All survivors say the same, and the words are in it. None has waited until the time was over, where that is
- * long. */
-static inline void wire_check_survivors(const struct wire *wire, const char *words)
+ * long. True: all have said it in time. */
+static inline bool wire_check_survivors(const struct wire *wire, const char *words)
 {
     uint64_t fate_ns = atomic_load(&wire->fate_ns);
+    bool in_time = true;
 
     for (unsigned rank = 0; rank < crew_ranks(&wire->c); rank++) {
         const struct wire_report *report = &wire->reports[rank];
         if (rank == wire->victim)
             continue;
-        fprintf(stderr, "    rank %u after %llu ms: %s\n", rank,
-                (unsigned long long)((report->when_ns - fate_ns) / PSD_CLOCK_MS), report->sentence);
+        uint64_t took_ms = (report->when_ns - fate_ns) / PSD_CLOCK_MS;
+        fprintf(stderr, "    rank %u after %llu ms: %s\n", rank, (unsigned long long)took_ms,
+                report->sentence);
         CHECK(report->status == PSD_EPEER && strstr(report->sentence, words));
-        CHECK(report->when_ns - fate_ns < CREW_PATIENCE_MS * PSD_CLOCK_MS);
+        CHECK(took_ms < CREW_PATIENCE_MS);
+        in_time &= took_ms < wire_limit_ms(wire);
     }
+    return in_time;
 }
 
 static inline void wire_check_bits(const struct crew_case *c, const float *expected)
@@ -286,8 +303,8 @@ static inline void wire_check_bits(const struct crew_case *c, const float *expec
 }
 
 /* Four processes, of which one has a fate. Only one that is stopped is told by its silence: for it the time is
- * short, yet long enough for the others to live in, however busy the machine. */
-static inline void wire_lose(enum wire_fate fate, unsigned victim, bool is_rude)
+ * short, yet long enough for the others to live in, however busy the machine. True: it was named in time. */
+static inline bool wire_lose_once(enum wire_fate fate, unsigned victim, bool is_rude)
 {
     struct wire *wire =
         wire_create(&(struct crew_case){.ranks = 4, .workers = 4, .iterations = 1000000});
@@ -301,8 +318,19 @@ static inline void wire_lose(enum wire_fate fate, unsigned victim, bool is_rude)
     snprintf(words, sizeof words, "rank %u is lost: ", victim);
     wire_fork(wire, wire_live, wire);
     wire_wait(wire);
-    wire_check_survivors(wire, words);
+    bool in_time = wire_check_survivors(wire, words);
     wire_destroy(wire);
+    return in_time;
+}
+
+/* What is promised about the time holds on a machine that is not too busy, and without a sanitizer: so once in
+ * many times is enough. */
+static inline void wire_lose(enum wire_fate fate, unsigned victim, bool is_rude)
+{
+    unsigned times = 1;
+
+    while (!wire_lose_once(fate, victim, is_rude) && !TEST_IS_SANITIZED)
+        CHECK(times++ < WIRE_TIMES);
 }
 
 #endif
