@@ -94,6 +94,91 @@ static void namespaces_shape_links_and_leave_nothing_behind(void)
     CHECK(run("ip link | grep -c . >after; cmp before after") == 0);
 }
 
+/* --- simulated times ---------------------------------------------------------------------------- */
+
+enum { DILATE = 3, CORES = 13, SIMULATED = 15, DIFFERS = 16 }; /* columns */
+enum { ROWS = 2, TIMES = 8 };
+
+static bool is_calm(int row)
+{
+    return number_at(row, CORES) <= 0.7 * (double)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+/* Two and three nodes. True: each number of them has agreed by now. */
+static bool compare_with_simulation(const char *arguments, bool agreed[ROWS], bool was_calm[ROWS])
+{
+    bool all = true;
+
+    CHECK(run("$POSEIDON bench cluster --model ./tiny.txt --nodes 2,3 --bandwidth 100Mbit "
+              "--encrypt off --iterations 4 %s",
+              arguments) == 0);
+    if (!strstr(run_out, "namespace,"))
+        SKIP("no namespaces are to be had here");
+    fputs(run_out, stderr);
+    for (int row = 0; row < ROWS; row++) {
+        CHECK(number_at(row, SIMULATED) > 0);
+        agreed[row] |= fabs(number_at(row, DIFFERS)) <= 10;
+        was_calm[row] |= is_calm(row);
+        all &= agreed[row];
+    }
+    return all;
+}
+
+/* A machine that is too busy slows what is measured, and not what is simulated: it is tried again. */
+static void must_agree(const char *arguments)
+{
+    bool agreed[ROWS] = {false}, was_calm[ROWS] = {false};
+
+    start();
+    for (int i = 0; i < TIMES; i++) {
+        if (compare_with_simulation(arguments, agreed, was_calm))
+            return;
+    }
+    for (int row = 0; row < ROWS; row++)
+        CHECK(agreed[row] || !was_calm[row]);
+    SKIP("the processors are busy all the time");
+}
+
+static void simulated_and_measured_times_agree_where_the_network_is_the_limit(void)
+{
+    must_agree("--profile ./fast.txt --scheme servers");
+}
+
+static void simulated_and_measured_times_agree_where_compute_is_the_limit(void)
+{
+    must_agree("--compute 120ms --scheme hybrid");
+}
+
+/* --- dilation ------------------------------------------------------------------------------------ */
+
+#define DILATED                                                                      \
+    "$POSEIDON bench cluster --model ./tiny.txt --compute 4ms --nodes 2 --loopback " \
+    "--dilate auto --iterations 2 --csv a.csv"
+
+/* The least of 1, 2, 4, 8 and 16 that leaves the processors some time; what else runs here is not known. */
+static void dilation_is_found_where_it_is_left_open(void)
+{
+    start();
+    CHECK(run(DILATED) == 0);
+    double times = number_at(0, DILATE);
+    CHECK(times == 1 || times == 2 || times == 4 || times == 8 || times == 16);
+    if (strstr(run_out, "too busy"))
+        CHECK(times == 16);
+    else
+        CHECK(is_calm(0));
+}
+
+/* All processors are kept busy by others, so that no dilation is enough. */
+static void a_cell_that_stays_too_busy_is_marked_and_simulated(void)
+{
+    start();
+    CHECK(run("for i in $(seq $(nproc --all)); do timeout 300 sh -c 'while :; do :; done' & "
+              "loops=\"$loops $!\"; done; " DILATED "; status=$?; kill $loops; exit $status") == 0);
+    CHECK(number_at(0, DILATE) == 16);
+    CHECK(strstr(run_out, " too busy "));
+    CHECK(run("grep -q 'cores,1,[0-9.]*[1-9]' a.csv") == 0); /* limit, too_busy, simulated_ms */
+}
+
 /* --- mistakes ----------------------------------------------------------------------------------- */
 
 static void mistakes_are_told_before_anything_starts(void)
@@ -140,6 +225,10 @@ int main(int argc, char **argv)
     RUN(a_cluster_on_loopback_is_measured_and_simulated)
     RUN(arithmetic_can_be_real_and_time_dilated)
     RUN(namespaces_shape_links_and_leave_nothing_behind)
+    RUN(simulated_and_measured_times_agree_where_the_network_is_the_limit)
+    RUN(simulated_and_measured_times_agree_where_compute_is_the_limit)
+    RUN(dilation_is_found_where_it_is_left_open)
+    RUN(a_cell_that_stays_too_busy_is_marked_and_simulated)
     RUN(mistakes_are_told_before_anything_starts)
     RUN(a_net_that_is_not_there_is_told)
 }
