@@ -63,6 +63,42 @@ static void a_rank_that_fails_tells_all_others_its_sentence(void)
     }
 }
 
+static void take_the_start(struct member *member)
+{
+    member_note(member, psd_solver_start(member->solver));
+}
+
+/* Rank 2's too, but rank 1's is the first. */
+static void a_rank_that_would_train_something_else_is_named_on_all(void)
+{
+    static const struct {
+        const char *more[3], *sentence;
+    } cases[] = {
+        {{"display: 3", "display: 4", "stepsize: 3"},
+         "display on rank 1 is not what it is on rank 0: another solver file?"},
+        {{"iter_size: 1", "", "snapshot_prefix: 'elsewhere' gamma: 2"},
+         "gamma on rank 2 is not what it is on rank 0: another solver file?"},
+        {{"test_iter: 1 test_interval: 3", "test_iter: 1 test_interval: 3",
+          "test_iter: 2 test_interval: 3"},
+         "test_iter on rank 2 is not what it is on rank 0: another solver file?"},
+    };
+    char texts[3][5000];
+
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        static struct job job;
+        job = (struct job){.ranks = 3, .act = take_the_start};
+        for (unsigned i = 0; i < 3; i++) {
+            snprintf(texts[i], sizeof texts[i], "%s %s", noisy, cases[c].more[i]);
+            job.solvers[i] = texts[i];
+        }
+        job_run(&job);
+        for (unsigned i = 0; i < 3; i++) {
+            CHECK(job.members[i].status == PSD_EPEER);
+            CHECK_TEXT(cases[c].sentence, job.members[i].sentence);
+        }
+    }
+}
+
 static void part_after_two(struct member *member)
 {
     member_step(member, 2);
@@ -284,6 +320,7 @@ static void start_survives_every_failed_allocation(void)
 int main(int argc, char **argv)
 {
     RUN(a_rank_that_fails_tells_all_others_its_sentence)
+    RUN(a_rank_that_would_train_something_else_is_named_on_all)
     RUN(replicas_that_part_are_found)
     RUN(a_frozen_layer_stays_as_it_is)
     RUN(one_that_is_asked_to_stop_stops_all)

@@ -60,6 +60,14 @@ static psd_status open_seat(struct psd_ensemble *ensemble)
     return status;
 }
 
+/* Small sums need it from here on. */
+static psd_status make_scratch(struct psd_ensemble *ensemble)
+{
+    ensemble->scratch =
+        psd_alloc_zero((size_t)ensemble->hosted * PSD_COMM_REDUCE_MOST, sizeof *ensemble->scratch);
+    return ensemble->scratch ? PSD_OK : PSD_ENOMEM;
+}
+
 /* What a snapshot has brought goes to where the rule runs. */
 static psd_status hand_over_history(struct psd_ensemble *ensemble)
 {
@@ -94,9 +102,7 @@ static psd_status make_workers(struct psd_ensemble *ensemble)
     size_t carried = psd_carried_count(solver->net);
 
     ensemble->workers = psd_alloc_zero(ensemble->hosted, sizeof *ensemble->workers);
-    ensemble->scratch =
-        psd_alloc_zero((size_t)ensemble->hosted * PSD_COMM_REDUCE_MOST, sizeof *ensemble->scratch);
-    if (!ensemble->workers || !ensemble->scratch)
+    if (!ensemble->workers)
         return PSD_ENOMEM;
     for (unsigned i = 0; i < ensemble->hosted; i++) {
         struct psd_worker *worker = &ensemble->workers[i];
@@ -204,6 +210,8 @@ static psd_status start(struct psd_ensemble *ensemble)
     PSD_TRY(open_seat(ensemble));
     PSD_TRY(psd_enrolment_init(&ensemble->enrolment, ensemble->comm, solver, &ensemble->options));
     PSD_TRY(psd_comm_start(ensemble->comm));
+    PSD_TRY(make_scratch(ensemble));
+    PSD_TRY(psd_ensemble_agree_terms(ensemble));
     psd_enrolment_learn(&ensemble->enrolment, ensemble->comm, solver->net);
     PSD_TRY(psd_values_init(&ensemble->values, ensemble->comm, solver->net->n_params));
     PSD_TRY(hand_over_history(ensemble));

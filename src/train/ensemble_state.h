@@ -39,6 +39,10 @@ psd_status psd_ensemble_add_up(struct psd_ensemble *ensemble, float *data, size_
  * difference. Values are settled. */
 psd_status psd_ensemble_verify(struct psd_ensemble *ensemble);
 
+/* Compares what is to be trained, and how, with worker 0's process; PSD_EPEER: the sentence names the
+ * first difference and its rank, on every process. */
+psd_status psd_ensemble_agree_terms(struct psd_ensemble *ensemble);
+
 /* Where batches differ: outputs have as many values everywhere as in the smallest net. */
 psd_status psd_ensemble_agree_outputs(struct psd_ensemble *ensemble);
 
