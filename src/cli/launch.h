@@ -28,8 +28,8 @@ struct psd_launch_options {
     psd_status (*live)(void *arg, unsigned rank, int *exit_code);
     void *arg; /* borrowed for the call */
 
-    /* After the first failure others have so long to end by themselves; then they get SIGTERM, and two
-     * seconds later SIGKILL. */
+    /* After the first failure others have so long to end by themselves, and at most a second after
+     * PSD_EPEER or PSD_ETIMEOUT; then they get SIGTERM, and two seconds later SIGKILL. */
     uint64_t grace_ns;
 
     /* Ranks above 0 speak in lines with their rank before each, and only rank 0 has our standard input,

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 static const uint64_t patience_ns = 2 * PSD_CLOCK_S; /* from SIGTERM to SIGKILL */
+static const uint64_t lost_ns = PSD_CLOCK_S;         /* to SIGTERM, once a member misses another */
 
 static void tell(const struct psd_launch *launch, const char *sentence)
 {
@@ -83,6 +84,24 @@ static void tell_end(struct psd_launch *launch, unsigned rank, int state, bool i
     launch->has_told = launch->has_told || has_words;
 }
 
+/* One that misses another has waited for it long enough, and who can hear has heard of it, too. */
+static bool is_missing_another(const struct psd_launch *launch, unsigned rank)
+{
+    psd_status status = launch->wills[rank].status;
+
+    return status == PSD_EPEER || status == PSD_ETIMEOUT;
+}
+
+static void let_others_end(struct psd_launch *launch, unsigned rank)
+{
+    uint64_t grace_ns = launch->options->grace_ns;
+
+    if (is_missing_another(launch, rank))
+        act_after(launch, grace_ns < lost_ns ? grace_ns : lost_ns);
+    else if (!launch->is_asked)
+        act_after(launch, grace_ns);
+}
+
 static void note_end(struct psd_launch *launch, const struct psd_keeper_news *news)
 {
     bool is_first = launch->cause.weight == PSD_CAUSE_NONE;
@@ -94,8 +113,8 @@ static void note_end(struct psd_launch *launch, const struct psd_keeper_news *ne
         return;
     bool is_cause = psd_cause_hear(&launch->cause, news->rank, news->state, launch->is_asked);
     tell_end(launch, news->rank, news->state, is_cause);
-    if (is_first && !launch->is_asked)
-        act_after(launch, launch->options->grace_ns);
+    if (is_first)
+        let_others_end(launch, news->rank);
 }
 
 static void note_failed_start(struct psd_launch *launch, const struct psd_keeper_news *news)

@@ -162,6 +162,27 @@ static void members_that_do_not_end_are_killed(void)
     CHECK(launch(be_stubborn, NULL, (struct psd_launch_options){.grace_ns = PSD_CLOCK_MS}) == 5);
 }
 
+/* All miss one, which is stopped. */
+static psd_status miss_another(void *arg, unsigned rank, int *exit_code)
+{
+    (void)arg, (void)exit_code;
+    atomic_fetch_add(&board->ready, 1);
+    wait_until(&board->ready, MEMBERS);
+    if (rank == 1)
+        raise(SIGSTOP);
+    return psd_fail(PSD_ETIMEOUT, "rank 1 is silent");
+}
+
+/* The test would wait for an hour. */
+static void who_is_missed_has_no_grace(void)
+{
+    struct psd_launch_options options = {.grace_ns = 3600 * PSD_CLOCK_S};
+
+    new_board();
+    CHECK(launch(miss_another, NULL, options) == 1);
+    CHECK_TEXT("other members have not ended by themselves: they are ended now", board->sentence);
+}
+
 /* Its work takes longer than the grace that there would be after a failure. */
 static psd_status watch_fails(void *arg)
 {
@@ -445,6 +466,7 @@ int main(int argc, char **argv)
     RUN(the_first_failure_ends_all_and_is_told)
     RUN(what_all_complain_of_is_told_once)
     RUN(members_that_do_not_end_are_killed)
+    RUN(who_is_missed_has_no_grace)
     RUN(whoever_watches_may_give_up)
     RUN(each_signal_reaches_each_member_once)
     RUN(a_second_interrupt_kills_all)
