@@ -106,11 +106,13 @@ static void a_job_goes_on_with_another_number_of_processes(void)
 
 /* --- ends ----------------------------------------------------------------------------------------- */
 
-/* Starts a training without end, and lets `then` happen once it is under way. */
+/* Starts a training without end, and lets `then` happen once it is under way; how many seconds it takes to
+ * end is then in run_out. */
 static int train_until(const char *arguments, const char *then)
 {
     return run("$POSEIDON train --solver solver.prototxt --log-prefix none %s 2>log & pid=$!; "
-               "until grep -q 'Iteration 20,' log; do sleep 0.05; done; %s wait $pid; code=$?; "
+               "until grep -q 'Iteration 20,' log; do sleep 0.05; done; %s from=$(date +%%s%%N); "
+               "wait $pid; code=$?; echo $((($(date +%%s%%N) - from) / 1000000))e-3; "
                "cat log >&2; exit $code",
                arguments, then);
 }
@@ -140,6 +142,58 @@ static void a_process_that_is_killed_is_named_and_how_to_go_on(void)
     CHECK(strstr(run_err, "was killed by signal 9"));
     CHECK(strstr(run_err, "to go on from the newest snapshot: poseidon train "
                           "--solver=solver.prototxt -n 2 --logical-workers=2 --snapshot=s_iter_"));
+}
+
+/* Whether it then ends with this code within so many seconds, in one of a few times: the machine may be
+ * busy. What the last has said is in run_err. */
+static bool ends_within(double seconds, const char *arguments, const char *then, int code)
+{
+    for (unsigned tries = 0; tries < 5; tries++) {
+        int got = train_until(arguments, then);
+        if (got != code)
+            TEST_FAIL("%s %s: %d, %s", arguments, then, got, run_err);
+        if (strtod(run_out, NULL) <= seconds)
+            return true;
+    }
+    return false;
+}
+
+#define SOME_MEMBER "$(pgrep -P $(pgrep -P $pid) | tail -n 1)"
+
+static void a_process_that_is_killed_ends_all_at_once(void)
+{
+    start(lenet, "max_iter: 100000000\nsnapshot_after_train: false\n");
+    CHECK(ends_within(2, "-n 3", "kill -9 " SOME_MEMBER ";", 128 + 9));
+    CHECK(strstr(run_err, "poseidon: rank 0 was killed by signal 9") ||
+          strstr(run_err, "poseidon: rank 1 was killed by signal 9") ||
+          strstr(run_err, "poseidon: rank 2 was killed by signal 9"));
+}
+
+/* Nobody waits for it longer than net.timeout, and a little to be sure that it does not answer. */
+static void a_process_that_is_stopped_is_named_and_ended(void)
+{
+    start(lenet, "max_iter: 100000000\nsnapshot_after_train: false\n");
+    CHECK(ends_within(4, "-n 2 --net.timeout 2s", "kill -STOP " SOME_MEMBER ";", 1));
+    CHECK(strstr(run_err, " is lost: "));
+    CHECK(strstr(run_err, "other members have not ended by themselves"));
+    CHECK(ends_within(4, "-n 2 --net.timeout 2s", "kill -STOP " SOME_MEMBER "; kill $pid;", 1));
+}
+
+/* Rank 0 of two waits for the other, which nobody misses. */
+static void a_second_sigterm_ends_one_that_waits_in_vain(void)
+{
+    start(lenet, "max_iter: 100000000\nsnapshot_after_train: false\n");
+    CHECK(
+        run("head -c 32 /dev/urandom >key && chmod 600 key; "
+            "export POSEIDON_COORDINATOR=tcp://127.0.0.1:$((20000 + $$ %% 10000)) "
+            "POSEIDON_RANKS=2 POSEIDON_JOB=7 POSEIDON_KEY=file:key; "
+            "train='$POSEIDON train --solver solver.prototxt --net.timeout 10min'; "
+            "(POSEIDON_RANK=1; export POSEIDON_RANK; eval exec $train) 2>other.log & other=$!; "
+            "(POSEIDON_RANK=0; export POSEIDON_RANK; eval exec $train) 2>log & pid=$!; "
+            "until grep -q 'Iteration 20,' log; do sleep 0.05; done; kill -STOP $other; sleep 0.3; "
+            "kill $pid; while sleep 0.2; do kill $pid || break; done; wait $pid; code=$?; "
+            "kill -9 $other; exit $code") == 128 + 15);
+    CHECK(run("ls s_iter_*") != 0);
 }
 
 /* What stands in the folder is of another run, and is not advised. */
@@ -305,6 +359,9 @@ int main(int argc, char **argv)
     RUN(ctrl_c_stops_all_at_one_iteration)
     RUN(sigterm_asks_to_be_started_again)
     RUN(a_process_that_is_killed_is_named_and_how_to_go_on)
+    RUN(a_process_that_is_killed_ends_all_at_once)
+    RUN(a_process_that_is_stopped_is_named_and_ended)
+    RUN(a_second_sigterm_ends_one_that_waits_in_vain)
     RUN(without_a_snapshot_of_its_own_a_job_advises_none)
     RUN(a_process_with_other_files_or_options_is_named_within_5_s)
     RUN(a_process_with_files_in_another_place_takes_part)

@@ -1,17 +1,19 @@
-/* signals.c - a handler only notes; the second Ctrl-C alone acts. */
+/* signals.c - a handler only notes; the second Ctrl-C, or SIGTERM, alone acts. */
 #include "cli/signals.h"
 
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { ENDED_BY_INT = 128 + SIGINT };
+enum { ENDED_BY_INT = 128 + SIGINT, ENDED_BY_TERM = 128 + SIGTERM };
 
 const char *const psd_signals_effects[] = {"stop", "snapshot", "none", NULL};
 
 static enum psd_signals_effect effect_of_int, effect_of_hup;
 static atomic_bool stop, snapshot, terminated, interrupted;
+static atomic_llong terminated_ms; /* when SIGTERM came first */
 
 static void note(enum psd_signals_effect effect)
 {
@@ -35,10 +37,22 @@ static void on_hup(int number)
     note(effect_of_hup);
 }
 
+static long long now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+}
+
+/* One that comes twice at a time is one: a scheduler's, and the same passed on by a launcher. */
 static void on_term(int number)
 {
     (void)number;
-    atomic_store(&terminated, true);
+    if (!atomic_exchange(&terminated, true))
+        atomic_store(&terminated_ms, now_ms());
+    else if (now_ms() - atomic_load(&terminated_ms) >= 1000)
+        _exit(ENDED_BY_TERM);
     note(PSD_SIGNALS_STOP);
 }
 

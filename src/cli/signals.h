@@ -2,7 +2,8 @@
  *
  *     SIGINT   Ctrl-C          stop after a snapshot; a second one ends the program at once
  *     SIGHUP                   snapshot, and go on
- *     SIGTERM  a scheduler     stop after a snapshot, with exit code 75: please start me again
+ *     SIGTERM  a scheduler     stop after a snapshot, with exit code 75: please start me again;
+ *                              another one, a second later or more, ends the program at once
  *
  * The solver asks between iterations, so whatever is asked for happens at a whole one. There is one
  * set of signals in a process, and so one state here. */
