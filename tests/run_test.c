@@ -2,6 +2,7 @@
  *
  * Programs are mostly lines for sh. What they wait for has no end of its own, so nothing here depends on
  * how fast the machine is; a test that hangs is ended by its alarm. */
+#include "base/clock.h"
 #include "gone.h"
 #include "poseidon/comm.h"
 #include "run.h"
@@ -503,7 +504,8 @@ static void ctrl_z_stops_all_until_they_go_on(void)
 
 enum victim { LAUNCHER, KEEPER, MEMBER };
 
-static void check_nobody_is_left(enum victim victim)
+/* How long it takes until everybody is gone, in ns. */
+static uint64_t kill_one(enum victim victim)
 {
     static const char *const ids[] = {"id.0", "id.1", "id.2", "hidden", "keeper.0"};
     pid_t all[5];
@@ -514,10 +516,21 @@ static void check_nobody_is_left(enum victim victim)
     for (int i = 0; i < 5; i++)
         all[i] = number_in(ids[i]);
     pid_t killed = victim == LAUNCHER ? launcher : victim == KEEPER ? all[4] : all[2];
+    uint64_t begin = psd_clock_now();
     CHECK(kill(killed, SIGKILL) == 0);
     CHECK(finish(launcher) == 137);
     for (int i = 0; i < 5; i++)
         gone_wait(all[i]);
+    return psd_clock_now() - begin;
+}
+
+/* Within 10 s, in one of a few times: the machine may be busy. */
+static void check_nobody_is_left(enum victim victim)
+{
+    unsigned tries = 1;
+
+    while (kill_one(victim) > 10 * PSD_CLOCK_S)
+        CHECK(tries++ < 3);
 }
 
 static void nobody_is_left_when_the_launcher_is_killed(void)

@@ -165,11 +165,12 @@ static void members_that_do_not_end_are_killed(void)
 /* All miss one, which is stopped. */
 static psd_status miss_another(void *arg, unsigned rank, int *exit_code)
 {
-    (void)arg, (void)exit_code;
+    (void)arg;
     atomic_fetch_add(&board->ready, 1);
     wait_until(&board->ready, MEMBERS);
     if (rank == 1)
         raise(SIGSTOP);
+    *exit_code = 1;
     return psd_fail(PSD_ETIMEOUT, "rank 1 is silent");
 }
 
