@@ -28,10 +28,12 @@ static void put(const char *name, time_t second)
 static const char *advise(bool is_lost, const char *snapshot)
 {
     struct psd_teamwork_options team = {.workers = 8, .global_batch = 64, .threads = 2};
+    struct psd_compute_options compute = {.threads = 0};
     struct psd_advice advice = {.solver = test_path("s.prototxt"),
                                 .snapshot = snapshot,
                                 .processes = 4,
                                 .team = &team,
+                                .compute = &compute,
                                 .began = {.tv_sec = 100},
                                 .is_lost = is_lost};
     struct psd_log log;
@@ -58,6 +60,31 @@ static void the_newest_snapshot_of_this_run_is_advised(void)
                        "--reduce=sum --snapshot="));
     CHECK(strstr(said, "/s_iter_30.solverstate"));
     CHECK(strstr(advise(false, "old.solverstate"), "/s_iter_30.solverstate"));
+}
+
+static void every_option_of_the_run_is_in_the_command_for_a_shell(void)
+{
+    char *stages[] = {(char[]){"a b"}, NULL}, *forms[] = {(char[]){"ip[0]=dense"}, NULL};
+    struct psd_teamwork_options team = {.forms = forms, .verify = 5};
+    struct psd_compute_options compute = {
+        .threads = 3, .backend = (char[]){"plain"}, .stages = stages};
+    struct psd_advice advice = {.solver = "it's here/s.prototxt",
+                                .snapshot = "$old.solverstate",
+                                .processes = 2,
+                                .team = &team,
+                                .compute = &compute,
+                                .net_outputs = "all the/outputs",
+                                .snapshot_every_ns = 1500000000,
+                                .is_lost = true};
+    struct psd_log log;
+
+    psd_log_init(&log, PSD_LOG_INFO, PSD_LOG_NO_RANK, note, NULL);
+    psd_advice_give(&log, &advice);
+    psd_log_fini(&log);
+    CHECK(strstr(said, "poseidon train --solver='it'\\''s here/s.prototxt' -n 2 "
+                       "--logical-workers=2 --worker-threads=3 --form='ip[0]=dense' --verify=5 "
+                       "--backend=plain --stage='a b' --net-outputs='all the/outputs' "
+                       "--snapshot-every=1500ms --snapshot='$old.solverstate'"));
 }
 
 static void who_was_resumed_and_lost_starts_once_more(void)
@@ -111,6 +138,7 @@ static void advice_survives_every_failed_allocation(void)
 int main(int argc, char **argv)
 {
     RUN(the_newest_snapshot_of_this_run_is_advised)
+    RUN(every_option_of_the_run_is_in_the_command_for_a_shell)
     RUN(who_was_resumed_and_lost_starts_once_more)
     RUN(who_has_none_hears_how_to_have_some)
     RUN(a_mistake_of_the_start_is_not_gone_on_from)

@@ -321,6 +321,9 @@ static psd_status run_job(struct psd_cli *cli, const struct train_options *optio
                                 .snapshot = is_given(options->snapshot) ? options->snapshot : NULL,
                                 .processes = options->local.count,
                                 .team = &options->team,
+                                .compute = &options->compute,
+                                .net_outputs = options->net_outputs,
+                                .snapshot_every_ns = options->snapshot_every,
                                 .began = psd_advice_now()};
 
     PSD_TRY(psd_teamwork_check(cli, &options->team, (unsigned)options->local.count));
