@@ -337,6 +337,8 @@ static void mistakes_are_one_sentence(void)
         {"-n 3 --logical-workers 2", "poseidon train: 3 processes need at least as many", 2},
         {"-n 2 --global-batch 1", "poseidon train: a global batch of 1 is less than", 2},
         {"-n 2 --form ip9=dense", "ip9", 1},
+        {"--form ip9=dense", "a form or route is asked for ip9, and the net has no such layer", 1},
+        {"--route ip9=servers", "a form or route is asked for ip9", 1},
         {"-n 2 --form ip1", "NAME=WORD", 2},
         {"-n 0", "poseidon train: -n: \"0\" is not a whole number from 1", 2},
         {"-n", "option \"-n\" needs a value: N", 2},

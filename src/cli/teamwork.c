@@ -66,9 +66,9 @@ psd_status psd_teamwork_check(struct psd_cli *cli, const struct psd_teamwork_opt
 }
 
 static psd_status read_wishes(struct psd_cli *cli, const struct psd_teamwork_options *options,
-                              struct psd_teamwork *out, size_t *n)
+                              struct psd_teamwork *out)
 {
-    size_t forms = count(options->forms), routes = count(options->routes);
+    size_t forms = count(options->forms), routes = count(options->routes), *n = &out->n_wishes;
 
     out->wishes = psd_alloc_zero(forms + routes + 1, sizeof *out->wishes);
     if (!out->wishes)
@@ -158,14 +158,15 @@ psd_status psd_teamwork_open(struct psd_cli *cli, const struct psd_teamwork_opti
 
     psd_teamwork_count(options, compute, invitation ? invitation->ranks : 1, out);
     PSD_TRY(psd_teamwork_check(cli, options, out->ranks));
+    PSD_TRY(read_wishes(cli, options, out));
     if (out->workers == 1 && !options->global_batch)
         return PSD_OK;
     snprintf(out->address, sizeof out->address, "inproc://train-%d", (int)getpid());
     fill_seat(cli, invitation, out, &build.seat);
     out->in_clear = build.seat.in_clear;
     build.threads = out->threads;
-    PSD_TRY(read_wishes(cli, options, out, &build.n_wishes));
     build.wishes = out->wishes;
+    build.n_wishes = out->n_wishes;
     PSD_TRY(psd_ensemble_create(&build, &out->ensemble));
     out->team = psd_ensemble_team(out->ensemble);
     return PSD_OK;

@@ -48,8 +48,9 @@ struct psd_teamwork {
     unsigned ranks, workers, threads; /* P, S, T */
     struct psd_ensemble *ensemble;    /* owned; NULL: one worker, alone */
     struct psd_team team;             /* of the ensemble */
-    struct psd_ensemble_wish *wishes; /* owned */
-    bool in_clear;                    /* what is sent is not encrypted */
+    struct psd_ensemble_wish *wishes; /* owned; what is wished for parameters */
+    size_t n_wishes;
+    bool in_clear;    /* what is sent is not encrypted */
     char address[64]; /* where the job meets, of one process; else where this one listens */
 };
 

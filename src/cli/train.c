@@ -13,6 +13,7 @@
 #include "cli/teamwork.h"
 #include "proto/text_writer.h"
 #include "proto/upgrade.h"
+#include "train/enrolment.h"
 
 #include <signal.h>
 #include <string.h>
@@ -157,6 +158,8 @@ static psd_status solve(struct psd_cli *cli, const struct train_options *options
                         const struct psd_teamwork *teamwork, struct psd_solver *solver,
                         struct psd_progress *progress)
 {
+    if (!teamwork->ensemble) /* which would see to it, with others */
+        PSD_TRY(psd_enrolment_check(teamwork->wishes, teamwork->n_wishes, solver->net));
     PSD_TRY(psd_solver_probe(solver));
     PSD_TRY(start_from(cli, options, solver));
     PSD_TRY(psd_solver_start(solver));

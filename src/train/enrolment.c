@@ -86,19 +86,18 @@ static void apply_wishes(const struct psd_ensemble_options *options, const struc
     }
 }
 
-/* A name that nothing has is a mistake of the person who wrote it. */
-static psd_status check_wishes(const struct psd_ensemble_options *options,
+psd_status psd_enrolment_check(const struct psd_ensemble_wish *wishes, size_t n_wishes,
                                const struct psd_net *net)
 {
-    for (size_t i = 0; i < options->n_wishes; i++) {
+    for (size_t i = 0; i < n_wishes; i++) {
         bool known = false;
         for (size_t p = 0; p < net->n_params && !known; p++)
-            known = means(&options->wishes[i], net, net->params[p]);
+            known = means(&wishes[i], net, net->params[p]);
         if (!known)
             return psd_fail(PSD_ECONFIG,
                             "a form or route is asked for %s, and the net has no such layer or "
                             "parameter",
-                            options->wishes[i].name);
+                            wishes[i].name);
     }
     return PSD_OK;
 }
@@ -175,7 +174,7 @@ psd_status psd_enrolment_init(struct psd_enrolment *enrolment, struct psd_comm *
     enrolment->n_params = n;
     for (size_t i = 0; i < n; i++)
         enrolment->ids[i] = -1;
-    PSD_TRY(check_wishes(options, solver->net));
+    PSD_TRY(psd_enrolment_check(options->wishes, options->n_wishes, solver->net));
     for (size_t i = 0; i < n; i++)
         PSD_TRY(add(enrolment, comm, solver, options, i));
     return PSD_OK;

@@ -26,6 +26,11 @@ struct psd_enrolment {
     double flops;            /* estimated, of our workers together; 0: no plan is made here */
 };
 
+/* Whether the net has all that something is wished for: a name that nothing has is a mistake of the person
+ * who wrote it, PSD_ECONFIG. */
+psd_status psd_enrolment_check(const struct psd_ensemble_wish *wishes, size_t n_wishes,
+                               const struct psd_net *net);
+
 /* Adds all parameters of solver->net that change to the seat. fini also takes one that is all zero. */
 psd_status psd_enrolment_init(struct psd_enrolment *enrolment, struct psd_comm *comm,
                               const struct psd_solver *solver,
