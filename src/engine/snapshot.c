@@ -238,18 +238,24 @@ static psd_status start_set(struct psd_solver *solver)
     return status;
 }
 
-/* Memory for what others give, before they are asked for it. */
+/* Memory for what others give, before they are asked for it; what is carried goes to everybody. */
 static psd_status make_room(struct psd_solver *solver)
 {
-    PSD_TRY(psd_solver_make_history(solver));
+    if (solver->team.writes)
+        PSD_TRY(psd_solver_make_history(solver));
     return psd_solver_make_carried(solver);
 }
 
-/* `step` is for the process that writes; all hear how it ended. */
+static psd_status write_if_ours(struct psd_solver *solver)
+{
+    return solver->team.writes ? start_set(solver) : PSD_OK;
+}
+
+/* All hear how `step` has ended everywhere. */
 static psd_status try_together(struct psd_solver *solver, psd_status (*step)(struct psd_solver *),
                                psd_status *outcome)
 {
-    *outcome = solver->team.writes ? step(solver) : PSD_OK;
+    *outcome = step(solver);
     return psd_snapshot_share(solver, solver->iteration, outcome);
 }
 
@@ -259,7 +265,7 @@ static psd_status pack_together(struct psd_solver *solver, psd_status *outcome)
     if (*outcome != PSD_OK)
         return PSD_OK;
     PSD_TRY(solver->team.gather(solver->team.context));
-    return try_together(solver, start_set, outcome);
+    return try_together(solver, write_if_ours, outcome);
 }
 
 psd_status psd_solver_begin_snapshot(struct psd_solver *solver, psd_status *outcome)

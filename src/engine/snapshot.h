@@ -20,7 +20,8 @@ psd_status psd_solver_end_snapshot(struct psd_solver *solver, psd_status *outcom
 /* The same; one that could not be written is only told to the log. Before the start there is none. */
 psd_status psd_solver_finish_snapshot(struct psd_solver *solver);
 
-/* Makes the outcome of the process that writes, and its sentence, that of all. */
+/* Makes the outcome of the process that writes, and its sentence, that of all; one that does not write can
+ * only be without memory. */
 psd_status psd_snapshot_share(struct psd_solver *solver, int64_t iteration, psd_status *outcome);
 
 /* Takes from the .poseidonstate `path`, if there is one, what a restored solver needs of it. PSD_ECONFIG: it

@@ -259,6 +259,69 @@ static void a_snapshot_without_memory_fails_on_all_ranks_and_training_goes_on(vo
         CHECK(same_bits(values, job.members[i].values, SHORTAGES * sizeof *values));
 }
 
+/* Rank 1 has no room for what workers carry, and later has. Since allocations fail for all threads, others
+ * wait meanwhile: from when all values are settled until rank 1 is about to tell how it went. */
+static pthread_barrier_t before_shortage, after_shortage;
+static _Thread_local struct psd_team team; /* as it is */
+static _Thread_local bool is_short;
+
+static psd_status settle_before_shortage(void *context)
+{
+    CHECK_OK(team.settle(context));
+    pthread_barrier_wait(&before_shortage);
+    if (is_short)
+        psd_alloc_fail_at(0);
+    else
+        pthread_barrier_wait(&after_shortage);
+    return PSD_OK;
+}
+
+static psd_status mean_after_shortage(void *context, float *data, size_t count)
+{
+    if (is_short && psd_alloc_fail_at(-1))
+        pthread_barrier_wait(&after_shortage);
+    return team.mean(context, data, count);
+}
+
+static void save_without_room(struct member *member)
+{
+    struct psd_team *ours = &member->solver->team;
+
+    CHECK_OK(psd_solver_step(member->solver, 2));
+    team = *ours;
+    is_short = member->rank == 1;
+    ours->settle = settle_before_shortage;
+    ours->mean = mean_after_shortage;
+    member_note(member, psd_solver_snapshot(member->solver));
+    *ours = team;
+    CHECK_OK(psd_solver_step(member->solver, 1));
+    CHECK_OK(psd_solver_snapshot(member->solver));
+}
+
+static void a_process_without_room_for_what_is_carried_costs_one_snapshot(void)
+{
+    static struct job job = {.ranks = 3, .act = save_without_room};
+
+    CHECK(pthread_barrier_init(&before_shortage, NULL, 3) == 0);
+    CHECK(pthread_barrier_init(&after_shortage, NULL, 3) == 0);
+    job.solver = solver_at(
+        SOLVER_BASE
+        "net_param { layer { name: 'd' type: 'DummyData' top: 'x' top: 'c' top: 't'"
+        "  dummy_data_param { shape { dim: 3 dim: 2 dim: 4 } shape { dim: 3 dim: 2 }"
+        "    shape { dim: 3 dim: 2 dim: 5 } data_filler { type: 'gaussian' }"
+        "    data_filler { type: 'constant' value: 1 } data_filler { type: 'gaussian' } } }"
+        "  layer { name: 'b' type: 'LSTM' bottom: 'x' bottom: 'c' top: 'b' recurrent_param {"
+        "    num_output: 5 weight_filler { type: 'uniform' min: -0.3 max: 0.3 } } }" LOSS "}",
+        test_path("s"));
+    job_run(&job);
+    for (unsigned i = 0; i < job.ranks; i++) {
+        CHECK(job.members[i].status == PSD_ENOMEM && job.members[i].saved == -1);
+        CHECK_TEXT("no snapshot at iteration 2: out of memory: in another process than rank 0",
+                   job.members[i].sentence);
+    }
+    CHECK(access(test_path("s_iter_3.solverstate"), F_OK) == 0);
+}
+
 /* One that is still being written is not forgotten when another is asked for. */
 static void save_twice(struct member *member)
 {
@@ -327,6 +390,7 @@ int main(int argc, char **argv)
     RUN(one_that_is_asked_for_a_snapshot_has_one_made)
     RUN(a_snapshot_that_cannot_be_written_fails_on_all_ranks)
     RUN(a_snapshot_without_memory_fails_on_all_ranks_and_training_goes_on)
+    RUN(a_process_without_room_for_what_is_carried_costs_one_snapshot)
     RUN(a_snapshot_waits_for_the_one_before)
     RUN(start_survives_every_failed_allocation)
 }
