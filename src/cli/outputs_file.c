@@ -4,12 +4,15 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct psd_outputs_file {
     char *prefix;        /* owned */
     struct psd_log *log; /* borrowed */
     bool goes_on;
+    int64_t from; /* rows of before that are of this iteration or a later one go */
     bool warned;
     uint64_t begin_ns;
     FILE **
@@ -21,6 +24,38 @@ static char *path_of(const struct psd_outputs_file *file, int test)
 {
     return test < 0 ? psd_alloc_text("%s.netoutputs", file->prefix)
                     : psd_alloc_text("%s.test%d.netoutputs", file->prefix, test);
+}
+
+/* Where the first row of `from` or later begins, or one that is not whole: rows rise. */
+static off_t find_end(FILE *in, int64_t from)
+{
+    size_t room = 0;
+    char *line = NULL;
+    off_t end = 0;
+    ssize_t length;
+
+    while ((length = getline(&line, &room, in)) > 0 && line[length - 1] == '\n') {
+        bool is_row = *line >= '0' && *line <= '9'; /* the first has names */
+        if (is_row && strtoll(line, NULL, 10) >= from)
+            break;
+        end = ftello(in);
+    }
+    free(line); /* it is getline's */
+    return end;
+}
+
+/* Drops what the training is about to show once more. A file that is not there has nothing to drop. */
+static psd_status cut(const char *path, int64_t from)
+{
+    FILE *in = fopen(path, "re");
+
+    if (!in)
+        return PSD_OK;
+    off_t end = find_end(in, from);
+    fclose(in);
+    if (truncate(path, end) != 0)
+        return psd_fail(PSD_ECONFIG, "%s cannot be written: %s", path, strerrordesc_np(errno));
+    return PSD_OK;
 }
 
 /* Opens the file of the training net, -1, or of a test net. */
@@ -41,9 +76,10 @@ static psd_status open_file(struct psd_outputs_file *file, int test)
     char *path = path_of(file, test);
     if (!path)
         return PSD_ENOMEM;
-    file->files[at] = fopen(path, file->goes_on ? "ae" : "we");
-    psd_status status = PSD_OK;
-    if (!file->files[at])
+    psd_status status = file->goes_on ? cut(path, file->from) : PSD_OK;
+    if (status == PSD_OK)
+        file->files[at] = fopen(path, file->goes_on ? "ae" : "we");
+    if (status == PSD_OK && !file->files[at])
         status = psd_fail(PSD_ECONFIG, "%s cannot be written: %s", path, strerrordesc_np(errno));
     psd_alloc_free(path);
     return status;
@@ -59,6 +95,7 @@ psd_status psd_outputs_file_open(const char *prefix, bool goes_on, struct psd_lo
     file->prefix = psd_alloc_copy(prefix, strlen(prefix) + 1);
     file->log = log;
     file->goes_on = goes_on;
+    file->from = INT64_MAX;
     file->begin_ns = psd_clock_now();
     psd_status status = file->prefix ? open_file(file, -1) : PSD_ENOMEM;
     if (status == PSD_OK)
@@ -66,6 +103,16 @@ psd_status psd_outputs_file_open(const char *prefix, bool goes_on, struct psd_lo
     else
         psd_outputs_file_close(file);
     return status;
+}
+
+psd_status psd_outputs_file_go_on(struct psd_outputs_file *file, int64_t iteration)
+{
+    if (!file->goes_on)
+        return PSD_OK;
+    file->from = iteration;
+    fclose(file->files[0]);
+    file->files[0] = NULL;
+    return open_file(file, -1);
 }
 
 void psd_outputs_file_close(struct psd_outputs_file *file)

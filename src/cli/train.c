@@ -154,20 +154,29 @@ static void show_trust(struct psd_cli *cli, const struct psd_teamwork *teamwork)
         psd_log_info(cli->log, "Processes talk encrypted.");
 }
 
+/* What goes on beside the solver. */
+struct beside {
+    struct psd_progress progress;
+    struct psd_outputs_file *outputs; /* owned; NULL: nobody wants them */
+    uint64_t every_ns, next_ns;       /* between snapshots, until the next; 0: never */
+};
+
 static psd_status solve(struct psd_cli *cli, const struct train_options *options,
                         const struct psd_teamwork *teamwork, struct psd_solver *solver,
-                        struct psd_progress *progress)
+                        struct beside *beside)
 {
     if (!teamwork->ensemble) /* which would see to it, with others */
         PSD_TRY(psd_enrolment_check(teamwork->wishes, teamwork->n_wishes, solver->net));
     PSD_TRY(psd_solver_probe(solver));
     PSD_TRY(start_from(cli, options, solver));
+    if (beside->outputs)
+        PSD_TRY(psd_outputs_file_go_on(beside->outputs, solver->iteration));
     PSD_TRY(psd_solver_start(solver));
     show_batch(cli, teamwork, solver);
     show_plan(cli, teamwork);
     show_trust(cli, teamwork);
     psd_log_info(cli->log, "Starting Optimization");
-    psd_progress_start(progress, solver);
+    psd_progress_start(&beside->progress, solver);
     psd_signals_start(options->on_int, options->on_hup);
     psd_status status = psd_solver_solve(solver);
     psd_signals_end();
@@ -178,13 +187,6 @@ static psd_status solve(struct psd_cli *cli, const struct train_options *options
         cli->exit_code = PSD_EXIT_AGAIN;
     return PSD_OK;
 }
-
-/* What goes on beside the solver. */
-struct beside {
-    struct psd_progress progress;
-    struct psd_outputs_file *outputs; /* owned; NULL: nobody wants them */
-    uint64_t every_ns, next_ns;       /* between snapshots, until the next; 0: never */
-};
 
 static psd_status open_beside(struct psd_cli *cli, const struct train_options *options, bool leads,
                               struct beside *beside)
@@ -242,7 +244,7 @@ static psd_status train(struct psd_cli *cli, const struct train_options *options
     PSD_TRY(open_beside(cli, options, leads, &beside));
     psd_status status = psd_solver_create(&build, &solver);
     if (status == PSD_OK)
-        status = solve(cli, options, teamwork, solver, &beside.progress);
+        status = solve(cli, options, teamwork, solver, &beside);
     psd_screen_clear(cli->screen);
     psd_teamwork_close(teamwork);
     psd_solver_destroy(solver);
