@@ -47,7 +47,7 @@ static void show_options(FILE *out, const struct psd_option *row)
             continue;
         snprintf(help, sizeof help, "%s%s%s%s", row->help, row->initial ? " (default: " : "",
                  row->initial ? row->initial : "", row->initial ? ")" : "");
-        show_row(out, "--", row->name,
+        show_row(out, psd_options_dashes(row->name), row->name,
                  psd_options_needs(&row->value, row->needs, needs, sizeof needs), help);
     }
 }

@@ -200,6 +200,11 @@ static void join_words(const char *const *words, char *out, size_t size)
         used += snprintf(out + used, size - (size_t)used, "%s%s", i ? "|" : "", words[i]);
 }
 
+const char *psd_options_dashes(const char *name)
+{
+    return name[1] ? "--" : "-";
+}
+
 const char *psd_options_needs(const struct psd_value *value, const char *needs, char *out,
                               size_t size)
 {

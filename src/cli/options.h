@@ -54,6 +54,9 @@ psd_status psd_options_parse(const struct psd_options sets[2], struct psd_settin
 /* Whether the `length` letters at `name` mean the name `known`; - and _ are the same. */
 bool psd_options_same_name(const char *known, const char *name, size_t length);
 
+/* What people write before a name: "-" before one letter, else "--". */
+const char *psd_options_dashes(const char *name);
+
 /* Writes what stands for a value in the help: `needs`, or a word for the kind; "" for a switch.
  * Returns `out`. */
 const char *psd_options_needs(const struct psd_value *value, const char *needs, char *out,
