@@ -106,12 +106,12 @@ static void a_job_goes_on_with_another_number_of_processes(void)
 
 /* --- ends ----------------------------------------------------------------------------------------- */
 
-/* Starts a training without end, and lets `then` happen once it is under way; how many seconds it takes to
- * end is then in run_out. */
+/* Starts a training without end, and lets `then` happen once it is under way; how many seconds that and
+ * the end take is then in run_out. */
 static int train_until(const char *arguments, const char *then)
 {
     return run("$POSEIDON train --solver solver.prototxt --log-prefix none %s 2>log & pid=$!; "
-               "until grep -q 'Iteration 20,' log; do sleep 0.05; done; %s from=$(date +%%s%%N); "
+               "until grep -q 'Iteration 20,' log; do sleep 0.05; done; from=$(date +%%s%%N); %s "
                "wait $pid; code=$?; echo $((($(date +%%s%%N) - from) / 1000000))e-3; "
                "cat log >&2; exit $code",
                arguments, then);
@@ -167,6 +167,20 @@ static void a_process_that_is_killed_ends_all_at_once(void)
     CHECK(strstr(run_err, "poseidon: rank 0 was killed by signal 9") ||
           strstr(run_err, "poseidon: rank 1 was killed by signal 9") ||
           strstr(run_err, "poseidon: rank 2 was killed by signal 9"));
+}
+
+/* Waits until they are gone, or wait for a parent that asks for them. */
+#define WAIT_FOR_IDS                                                                            \
+    "for id in $ids; do while grep -qs '^State:.[^ZX]' /proc/$id/status; do sleep 0.05; done; " \
+    "done;"
+
+static void who_kills_the_command_kills_all_within_10_s(void)
+{
+    start(lenet, "max_iter: 100000000\nsnapshot_after_train: false\n");
+    CHECK(ends_within(10, "-n 3",
+                      "ids=\"$(pgrep -P $pid) $(pgrep -P $(pgrep -P $pid))\"; "
+                      "[ $(echo $ids | wc -w) = 4 ] || exit 98; kill -9 $pid; " WAIT_FOR_IDS,
+                      128 + 9));
 }
 
 /* Nobody waits for it longer than net.timeout, and a little to be sure that it does not answer. */
@@ -362,6 +376,7 @@ int main(int argc, char **argv)
     RUN(sigterm_asks_to_be_started_again)
     RUN(a_process_that_is_killed_is_named_and_how_to_go_on)
     RUN(a_process_that_is_killed_ends_all_at_once)
+    RUN(who_kills_the_command_kills_all_within_10_s)
     RUN(a_process_that_is_stopped_is_named_and_ended)
     RUN(a_second_sigterm_ends_one_that_waits_in_vain)
     RUN(without_a_snapshot_of_its_own_a_job_advises_none)
