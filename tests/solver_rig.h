@@ -33,7 +33,8 @@ struct rig {
     struct psd_solver *solver;
 };
 
-static inline struct rig make_rig(const char *path)
+/* `change`, if not NULL, changes the solver's parameters first. */
+static inline struct rig make_rig_with(const char *path, void (*change)(Caffe__SolverParameter *))
 {
     struct rig rig;
     struct psd_upgrade upgrade;
@@ -45,10 +46,17 @@ static inline struct rig make_rig(const char *path)
                                &rig.document));
     psd_upgrade_init(&upgrade, rig.document);
     CHECK_OK(psd_upgrade_solver(rig.document, &upgrade));
+    if (change)
+        change((Caffe__SolverParameter *)rig.document->root);
     struct psd_solver_options options = {
         .document = rig.document, .device = rig.device, .ops = rig.ops};
     CHECK_OK(psd_solver_create(&options, &rig.solver));
     return rig;
+}
+
+static inline struct rig make_rig(const char *path)
+{
+    return make_rig_with(path, NULL);
 }
 
 static inline void drop_rig(struct rig *rig)

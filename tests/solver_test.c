@@ -2,6 +2,7 @@
  *
  * tests/fixtures/solvers has, for each case, what Caffe's solver made of a tiny net after 1, 2 and 10
  * iterations; tests/fixtures/trajectory the losses of 200 iterations on Fashion-MNIST. */
+#include "data/hdf5.h"
 #include "run.h"
 #include "solver_rig.h"
 
@@ -69,6 +70,119 @@ static void snapshots_of_caffe_are_gone_on_from(void)
         check_state(rig.solver, cases[i]);
         drop_rig(&rig);
     }
+}
+
+/* --- snapshot_diff ------------------------------------------------------------------------------ */
+
+static void save_diffs(Caffe__SolverParameter *param)
+{
+    static char prefix[PATH_MAX];
+
+    snprintf(prefix, sizeof prefix, "%s", test_path("d"));
+    param->snapshot_diff = 1;
+    param->snapshot_prefix = prefix;
+    param->snapshot_format = CAFFE__SOLVER_PARAMETER__SNAPSHOT_FORMAT__BINARYPROTO;
+}
+
+static void save_diffs_in_hdf5(Caffe__SolverParameter *param)
+{
+    save_diffs(param);
+    param->snapshot_format = CAFFE__SOLVER_PARAMETER__SNAPSHOT_FORMAT__HDF5;
+}
+
+/* Caffe's update of the second iteration: for SGD it is the history, for others values tell it. */
+static void check_diff(const char *name, size_t i, const float *diff, size_t count)
+{
+    size_t n;
+
+    fixture("solvers/%s/it2_hist%zu.bin", name, i);
+    if (strncmp(name, "sgd", 3) == 0)
+        check_near(diff, count);
+    fixture("solvers/%s/it1_param%zu.bin", name, i);
+    float *before = read_floats(&n);
+    CHECK(n == count);
+    for (size_t k = 0; k < count; k++)
+        before[k] -= diff[k];
+    fixture("solvers/%s/it2_param%zu.bin", name, i);
+    check_near(before, count);
+    free(before);
+}
+
+static void check_binary(const char *name)
+{
+    struct psd_document *document = NULL;
+    size_t i = 0;
+
+    CHECK_OK(psd_document_read(test_path("d_iter_2.caffemodel"), PSD_DOCUMENT_BINARY,
+                               &caffe__net_parameter__descriptor, &document));
+    const Caffe__NetParameter *net = (const Caffe__NetParameter *)document->root;
+    for (size_t l = 0; l < net->n_layer; l++) {
+        for (size_t k = 0; k < net->layer[l]->n_blobs; k++, i++)
+            check_diff(name, i, net->layer[l]->blobs[k]->diff, net->layer[l]->blobs[k]->n_diff);
+    }
+    CHECK(i == 4);
+    psd_document_destroy(document);
+}
+
+static void check_hdf5(const char *name, const struct psd_net *net)
+{
+    struct psd_hdf5 *file = NULL;
+
+    CHECK_OK(psd_hdf5_open(test_path("d_iter_2.caffemodel.h5"), &file));
+    for (size_t i = 0; i < net->n_params; i++) {
+        struct psd_hdf5_dataset *dataset = NULL;
+        const struct psd_param *param = net->params[i];
+        float diff[1000];
+        char place[100];
+        snprintf(place, sizeof place, "diff/%s/%zu", net->layers[param->layer].name, param->index);
+        CHECK_OK(psd_hdf5_dataset_open(file, place, &dataset));
+        CHECK(psd_hdf5_dataset_space(dataset)->count == param->blob.count);
+        CHECK(param->blob.count <= sizeof diff / sizeof *diff);
+        CHECK_OK(psd_hdf5_dataset_read(dataset, 0, psd_hdf5_dataset_rows(dataset), diff));
+        check_diff(name, i, diff, param->blob.count);
+        psd_hdf5_dataset_close(dataset);
+    }
+    psd_hdf5_close(file);
+}
+
+static void saved_diffs_are_the_updates_of_caffe(void)
+{
+    for (size_t i = 0; i < 2 * (size_t)CASES; i++) {
+        const char *name = cases[i / 2];
+        float *data, *labels;
+        struct rig rig = make_rig_with(fixture("solvers/%s/solver.prototxt", name),
+                                       i % 2 ? save_diffs_in_hdf5 : save_diffs);
+        feed(rig.solver, &data, &labels);
+        CHECK_OK(psd_solver_load(rig.solver, fixture("solvers/%s/init.caffemodel", name)));
+        CHECK_OK(psd_solver_step(rig.solver, 2));
+        CHECK_OK(psd_solver_snapshot(rig.solver));
+        if (i % 2)
+            check_hdf5(name, rig.solver->net);
+        else
+            check_binary(name);
+        drop_rig(&rig);
+        free(data);
+        free(labels);
+    }
+}
+
+/* What a solver keeps for its snapshots is no part of Caffe's state. */
+static void a_state_with_saved_diffs_is_gone_on_from_without(void)
+{
+    struct rig rig = make_rig_with(fixture("solvers/adam/solver.prototxt"), save_diffs);
+    float *data, *labels;
+
+    feed(rig.solver, &data, &labels);
+    CHECK_OK(psd_solver_load(rig.solver, fixture("solvers/adam/init.caffemodel")));
+    CHECK_OK(psd_solver_step(rig.solver, 2));
+    CHECK_OK(psd_solver_snapshot(rig.solver));
+    drop_rig(&rig);
+    rig = make_rig(fixture("solvers/adam/solver.prototxt"));
+    CHECK_OK(psd_solver_restore(rig.solver, test_path("d_iter_2.solverstate")));
+    check_state(rig.solver, "adam");
+    drop_rig(&rig);
+    free(data);
+    free(labels);
 }
 
 static void a_state_of_another_net_is_refused(void)
@@ -140,6 +254,8 @@ int main(int argc, char **argv)
 {
     RUN(values_and_history_are_those_of_caffe)
     RUN(snapshots_of_caffe_are_gone_on_from)
+    RUN(saved_diffs_are_the_updates_of_caffe)
+    RUN(a_state_with_saved_diffs_is_gone_on_from_without)
     RUN(a_state_of_another_net_is_refused)
     RUN(the_first_200_losses_on_fashion_mnist_are_those_of_caffe)
     RUN(eight_workers_that_share_the_batch_follow_caffe_as_well)

@@ -90,6 +90,30 @@ static void any_number_of_processes_says_the_same(void)
     CHECK_TEXT("8\n", run_out);
 }
 
+/* Diffs are there, and what they are does not depend on who has computed them. */
+static void any_number_of_processes_saves_the_same_diffs(void)
+{
+    static const char *const solvers[] = {
+        "max_iter: 30\nsnapshot_diff: true\n",
+        "max_iter: 30\nsnapshot_diff: true\ntype: \"Adam\"\nmomentum2: 0.99\nclip_gradients: 1\n",
+        "max_iter: 30\nsnapshot_diff: true\nsnapshot_format: HDF5\ntype: \"Nesterov\"\n",
+    };
+
+    for (size_t i = 0; i < sizeof solvers / sizeof *solvers; i++) {
+        start(resnet, solvers[i]);
+        if (run("rm -rf 1 3 s_iter*; for n in 1 3; do mkdir $n && $POSEIDON train --solver "
+                "solver.prototxt "
+                "-n $n --logical-workers 4 && mv s_iter_30.* $n || exit 1; done; "
+                "diff -r 1 3 && du -b 1/*caffemodel* | cut -f 1") != 0)
+            TEST_FAIL("%s%s", run_out, run_err);
+        int with = atoi(run_out);
+        CHECK(run("sed -i '/snapshot_diff/d' solver.prototxt && "
+                  "$POSEIDON train --solver solver.prototxt --logical-workers 4 && "
+                  "du -b s_iter_30.caffemodel* | cut -f 1") == 0);
+        CHECK(with > atoi(run_out) + 6 * 6 * 3 * 3 * (int)sizeof(float));
+    }
+}
+
 static void a_job_goes_on_with_another_number_of_processes(void)
 {
     static const char *const nets[] = {resnet, lstm};
@@ -371,6 +395,7 @@ static void mistakes_are_one_sentence(void)
 int main(int argc, char **argv)
 {
     RUN(any_number_of_processes_says_the_same)
+    RUN(any_number_of_processes_saves_the_same_diffs)
     RUN(a_job_goes_on_with_another_number_of_processes)
     RUN(ctrl_c_stops_all_at_one_iteration)
     RUN(sigterm_asks_to_be_started_again)

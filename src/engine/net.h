@@ -211,8 +211,10 @@ psd_status psd_net_load(struct psd_net *net, const struct psd_document *weights)
 /* The same from a file, which is brought up to date first, or is one of HDF5 (net_hdf5.h). */
 psd_status psd_net_load_file(struct psd_net *net, const char *path);
 
-/* Adds the net with its weights (and gradients) to an empty document of a NetParameter. */
-psd_status psd_net_save(const struct psd_net *net, bool with_diffs, struct psd_document *document);
+/* Adds the net with its weights to an empty document of a NetParameter. `diffs` [n_params] are written as
+ * their gradients; NULL: none are. */
+psd_status psd_net_save(const struct psd_net *net, float *const *diffs,
+                        struct psd_document *document);
 
 /* The same, without gradients, as a binary file, which appears whole or not at all. */
 psd_status psd_net_save_file(const struct psd_net *net, const char *path);

@@ -143,7 +143,8 @@ psd_status psd_net_load_hdf5(struct psd_net *net, const char *path)
 
 /* --- saving ------------------------------------------------------------------------------------- */
 
-static psd_status plan_layer(const struct psd_layer *layer, const char *top, bool diffs,
+/* Plans the layer's values, or what `diffs` has for them. */
+static psd_status plan_layer(const struct psd_layer *layer, const char *top, float *const *diffs,
                              struct psd_hdf5_plan *plan)
 {
     char *group = psd_alloc_text("%s/%s", top, layer->name);
@@ -151,8 +152,8 @@ static psd_status plan_layer(const struct psd_layer *layer, const char *top, boo
 
     for (size_t i = 0; status == PSD_OK && i < layer->n_params; i++) {
         const struct psd_blob *blob = &layer->params[i]->blob;
-        const float *values = diffs ? psd_blob_gradient(blob) : psd_blob_values(blob);
-        if (!values || !is_own(layer, i))
+        const float *values = diffs ? diffs[layer->params[i]->number] : psd_blob_values(blob);
+        if (!diffs && !is_own(layer, i))
             continue;
         char *name = psd_alloc_text("%s/%zu", group, i);
         status = name ? psd_hdf5_plan_floats(plan, name, blob->shape.axes, blob->shape.dim, values)
@@ -163,12 +164,13 @@ static psd_status plan_layer(const struct psd_layer *layer, const char *top, boo
     return status;
 }
 
-psd_status psd_net_plan_hdf5(const struct psd_net *net, bool with_diffs, struct psd_hdf5_plan *plan)
+psd_status psd_net_plan_hdf5(const struct psd_net *net, float *const *diffs,
+                             struct psd_hdf5_plan *plan)
 {
     PSD_TRY(psd_hdf5_plan_group(plan, "data"));
     for (size_t i = 0; i < net->n_layers; i++)
-        PSD_TRY(plan_layer(&net->layers[i], "data", false, plan));
-    for (size_t i = 0; with_diffs && i < net->n_layers; i++)
-        PSD_TRY(plan_layer(&net->layers[i], "diff", true, plan));
+        PSD_TRY(plan_layer(&net->layers[i], "data", NULL, plan));
+    for (size_t i = 0; diffs && i < net->n_layers; i++)
+        PSD_TRY(plan_layer(&net->layers[i], "diff", diffs, plan));
     return PSD_OK;
 }

@@ -1,4 +1,5 @@
 #include "base/alloc.h"
+#include "data/hdf5.h"
 #include "engine/net_hdf5.h"
 #include "nets.h"
 
@@ -38,13 +39,17 @@ static struct psd_hdf5_plan *new_plan(void)
     return plan;
 }
 
+/* What is saved as gradients: of each parameter the same. */
+static float nines[] = {9, 9, 9, 9, 9, 9, 9, 9, 9};
+static float *const diffs[] = {nines, nines, nines, nines, nines};
+
 static void saved_weights_load_into_another_net(void)
 {
     struct lab from = lab_of(NET_TEXT);
     struct lab to = lab_with(NET_TEXT, &(struct psd_net_options){.seed = 2});
     struct psd_hdf5_plan *plan = new_plan();
 
-    CHECK_OK(psd_net_plan_hdf5(from.net, true, plan));
+    CHECK_OK(psd_net_plan_hdf5(from.net, NULL, plan));
     write_plan(plan, test_path("any")); /* the first bytes tell what it is */
     CHECK_OK(psd_net_load_file(to.net, test_path("any")));
     CHECK(from.net->n_params == 5);
@@ -54,6 +59,29 @@ static void saved_weights_load_into_another_net(void)
     }
     lab_close(&to);
     lab_close(&from);
+}
+
+/* Those of shared weights too, with each layer: as Caffe's files have them. */
+static void gradients_are_saved_on_request(void)
+{
+    static const char *const names[] = {"diff/a/0", "diff/a/1", "diff/in/a/0", "diff/in/a/1x1/1"};
+    struct lab lab = lab_of(NET_TEXT);
+    struct psd_hdf5_plan *plan = new_plan();
+    struct psd_hdf5 *file = NULL;
+    float read[9] = {0};
+
+    CHECK_OK(psd_net_plan_hdf5(lab.net, diffs, plan));
+    write_plan(plan, test_path("diffs.h5"));
+    CHECK_OK(psd_hdf5_open(test_path("diffs.h5"), &file));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct psd_hdf5_dataset *dataset = NULL;
+        CHECK_OK(psd_hdf5_dataset_open(file, names[i], &dataset));
+        CHECK_OK(psd_hdf5_dataset_read(dataset, 0, psd_hdf5_dataset_rows(dataset), read));
+        CHECK(read[0] == 9 && read[2] == 9);
+        psd_hdf5_dataset_close(dataset);
+    }
+    psd_hdf5_close(file);
+    lab_close(&lab);
 }
 
 static const float values[12] = {7, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
@@ -116,7 +144,7 @@ static psd_status save_and_load(struct psd_net *net)
     struct psd_hdf5_plan *plan = NULL;
 
     PSD_TRY(psd_hdf5_plan_create(&plan));
-    psd_status status = psd_net_plan_hdf5(net, true, plan);
+    psd_status status = psd_net_plan_hdf5(net, diffs, plan);
     psd_hdf5_plan_destroy(plan);
     return status == PSD_OK ? psd_net_load_file(net, test_path("good.h5")) : status;
 }
@@ -127,7 +155,7 @@ static void both_ways_survive_every_failed_allocation(void)
     struct psd_hdf5_plan *plan = new_plan();
     bool failed = true;
 
-    CHECK_OK(psd_net_plan_hdf5(lab.net, false, plan));
+    CHECK_OK(psd_net_plan_hdf5(lab.net, NULL, plan));
     write_plan(plan, test_path("good.h5"));
     for (long n = 0; failed; n++) {
         psd_alloc_fail_at(n);
@@ -141,6 +169,7 @@ static void both_ways_survive_every_failed_allocation(void)
 int main(int argc, char **argv)
 {
     RUN(saved_weights_load_into_another_net)
+    RUN(gradients_are_saved_on_request)
     RUN(files_that_do_not_fit_are_refused)
     RUN(another_shape_is_told)
     RUN(both_ways_survive_every_failed_allocation)

@@ -58,7 +58,7 @@ psd_status psd_net_load_file(struct psd_net *net, const char *path)
 
 /* A copy of the layer as the prototxt has it, with its parameters as blobs. The copy is shallow: what
  * it points at stays the net's document. */
-static psd_status save_layer(const struct psd_layer *layer, bool with_diffs,
+static psd_status save_layer(const struct psd_layer *layer, float *const *diffs,
                              struct psd_arena *arena, Caffe__LayerParameter *to)
 {
     const ProtobufCFieldDescriptor *blobs = psd_field_named(layer->param->base.descriptor, "blobs");
@@ -70,13 +70,14 @@ static psd_status save_layer(const struct psd_layer *layer, bool with_diffs,
         ProtobufCMessage *added = NULL;
         PSD_TRY(psd_field_add_message(arena, &to->base, blobs, &added));
         PSD_TRY(psd_blob_save(blob, psd_blob_values(blob),
-                              with_diffs ? psd_blob_gradient(blob) : NULL, arena,
+                              diffs ? diffs[layer->params[i]->number] : NULL, arena,
                               (Caffe__BlobProto *)added));
     }
     return PSD_OK;
 }
 
-psd_status psd_net_save(const struct psd_net *net, bool with_diffs, struct psd_document *document)
+psd_status psd_net_save(const struct psd_net *net, float *const *diffs,
+                        struct psd_document *document)
 {
     Caffe__NetParameter *to = (Caffe__NetParameter *)document->root;
 
@@ -85,8 +86,8 @@ psd_status psd_net_save(const struct psd_net *net, bool with_diffs, struct psd_d
         ProtobufCMessage *added = NULL;
         PSD_TRY(psd_field_add_message(document->arena, &to->base,
                                       psd_field_named(to->base.descriptor, "layer"), &added));
-        PSD_TRY(save_layer(&net->layers[i], with_diffs, document->arena,
-                           (Caffe__LayerParameter *)added));
+        PSD_TRY(
+            save_layer(&net->layers[i], diffs, document->arena, (Caffe__LayerParameter *)added));
     }
     return PSD_OK;
 }
@@ -106,7 +107,7 @@ psd_status psd_net_save_file(const struct psd_net *net, const char *path)
 
     PSD_TRY(psd_document_create(&caffe__net_parameter__descriptor, path, psd_net_weight_bytes(net),
                                 &document));
-    psd_status status = psd_net_save(net, false, document);
+    psd_status status = psd_net_save(net, NULL, document);
     if (status == PSD_OK)
         status = psd_document_write(document, PSD_DOCUMENT_BINARY, NULL, path);
     psd_document_destroy(document);

@@ -14,7 +14,7 @@ static void saved_weights_load_into_another_net(void)
     struct psd_document *weights = NULL;
 
     CHECK_OK(psd_document_create(NET, "saved", 0, &weights));
-    CHECK_OK(psd_net_save(from.net, false, weights));
+    CHECK_OK(psd_net_save(from.net, NULL, weights));
     CHECK_TEXT("two", net_in(weights)->name);
     CHECK(net_in(weights)->n_layer == 3 && net_in(weights)->layer[1]->n_blobs == 2);
     CHECK(net_in(weights)->layer[1]->blobs[0]->n_diff == 0);
@@ -32,10 +32,13 @@ static void gradients_are_saved_on_request(void)
 {
     struct lab lab = lab_of(NET_TEXT);
     struct psd_document *weights = NULL;
+    float diff[] = {1, 2, 3, 4, 5, 6}, *diffs[] = {diff, diff + 1, diff + 2, diff + 4};
 
     CHECK_OK(psd_document_create(NET, "saved", 0, &weights));
-    CHECK_OK(psd_net_save(lab.net, true, weights));
+    CHECK_OK(psd_net_save(lab.net, diffs, weights));
     CHECK(net_in(weights)->layer[1]->blobs[0]->n_diff == 6);
+    CHECK(net_in(weights)->layer[2]->blobs[1]->n_diff == 2);
+    CHECK(same_bits(net_in(weights)->layer[2]->blobs[1]->diff, diff + 4, 2 * sizeof *diff));
     psd_document_destroy(weights);
     lab_close(&lab);
 }

@@ -35,9 +35,15 @@ static bool is_hdf5(const struct psd_solver *solver)
 
 /* --- what each has in it -------------------------------------------------------------------------- */
 
+/* As in Caffe, where the update has been made in the place of the gradient: what was last subtracted. */
+static float *const *diffs_of(const struct psd_solver *solver)
+{
+    return solver->param->snapshot_diff ? solver->history + solver->n_history : NULL;
+}
+
 static psd_status fill_model(const struct psd_solver *solver, struct psd_document *document)
 {
-    return psd_net_save(solver->net, solver->param->snapshot_diff, document);
+    return psd_net_save(solver->net, diffs_of(solver), document);
 }
 
 static psd_status fill_caffe_state(const struct psd_solver *solver, struct psd_document *document)
@@ -66,7 +72,7 @@ static psd_status fill_caffe_state(const struct psd_solver *solver, struct psd_d
 
 static psd_status plan_model(const struct psd_solver *solver, struct psd_hdf5_plan *plan)
 {
-    return psd_net_plan_hdf5(solver->net, solver->param->snapshot_diff, plan);
+    return psd_net_plan_hdf5(solver->net, diffs_of(solver), plan);
 }
 
 static psd_status plan_caffe_state(const struct psd_solver *solver, struct psd_hdf5_plan *plan)

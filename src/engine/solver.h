@@ -74,9 +74,10 @@ struct psd_solver {
     size_t n_tests;
     uint64_t *test_from; /* owned; where each test net begins the test under way, or the next */
 
-    /* What the rule keeps: kind k of parameter p at [k * n_params + p]. Alone it is always here; a team
-     * keeps it elsewhere, and it is here between a restore and the start, and in a snapshot. */
-    float **history; /* owned; [n_history]; NULL: elsewhere */
+    /* What the rule keeps: kind k of parameter p at [k * n_params + p]. The first n_history are those of
+     * Caffe; with snapshot_diff the latest update follows. Alone it is always here; a team keeps it
+     * elsewhere, and it is here between a restore and the start, and in a snapshot. */
+    float **history; /* owned; [n_params * rule->states]; NULL: elsewhere */
     size_t n_history;
     float *carried; /* owned; [workers][psd_carried_count]: what workers carry; NULL: in the net */
 

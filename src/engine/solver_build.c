@@ -191,16 +191,21 @@ static psd_status build_nets(struct psd_solver *solver)
 
 /* --- state ----------------------------------------------------------------------------------------- */
 
+static size_t count_kept(const struct psd_solver *solver)
+{
+    return solver->net ? solver->net->n_params * solver->rule->states : 0;
+}
+
 psd_status psd_solver_make_history(struct psd_solver *solver)
 {
     size_t params = solver->net->n_params;
 
     if (solver->history)
         return PSD_OK;
-    solver->history = psd_alloc_zero(solver->n_history, sizeof(*solver->history));
+    solver->history = psd_alloc_zero(count_kept(solver), sizeof(*solver->history));
     if (!solver->history)
         return PSD_ENOMEM;
-    for (size_t i = 0; i < solver->n_history; i++) {
+    for (size_t i = 0; i < count_kept(solver); i++) {
         size_t count = solver->net->params[i % params]->blob.count;
         solver->history[i] = psd_alloc_zero(count, sizeof(float));
         if (!solver->history[i])
@@ -211,7 +216,7 @@ psd_status psd_solver_make_history(struct psd_solver *solver)
 
 void psd_solver_drop_history(struct psd_solver *solver)
 {
-    for (size_t i = 0; solver->history && i < solver->n_history; i++)
+    for (size_t i = 0; solver->history && i < count_kept(solver); i++)
         psd_alloc_free(solver->history[i]);
     psd_alloc_free((void *)solver->history);
     solver->history = NULL;
@@ -244,7 +249,7 @@ static psd_status choose_rule(struct psd_solver *solver)
     bool rms = strcmp(type, "RMSProp") == 0;
 
     solver->rule = psd_rules_find(type);
-    if (!solver->rule)
+    if (!solver->rule || !solver->rule->keeping)
         return fail(solver, "type",
                     "type is \"SGD\", \"Nesterov\", \"AdaGrad\", \"RMSProp\", \"AdaDelta\" or "
                     "\"Adam\"");
@@ -252,6 +257,8 @@ static psd_status choose_rule(struct psd_solver *solver)
         return fail(solver, "momentum", "AdaGrad and RMSProp have no momentum; leave it out");
     if (rms && !(p->rms_decay >= 0 && p->rms_decay < 1))
         return fail(solver, "rms_decay", "rms_decay is at least 0 and less than 1");
+    if (p->snapshot_diff)
+        solver->rule = solver->rule->keeping;
     return PSD_OK;
 }
 
@@ -314,7 +321,9 @@ static psd_status build(struct psd_solver *solver)
     choose_seed(solver);
     PSD_TRY(build_nets(solver));
     PSD_TRY(build_show(solver));
-    solver->n_history = solver->net->n_params * solver->rule->states;
+    solver->n_history = count_kept(solver);
+    if (solver->param->snapshot_diff)
+        solver->n_history -= solver->net->n_params;
     if (!solver->options.team)
         PSD_TRY(psd_solver_make_history(solver));
     psd_log_info(solver->options.log, "Solver scaffolding done.");

@@ -173,6 +173,10 @@ static void solvers_that_cannot_be_are_refused(void)
          "test.prototxt:1:29: type is \"SGD\", \"Nesterov\", \"AdaGrad\", \"RMSProp\", "
          "\"AdaDelta\" or "
          "\"Adam\""},
+        {"net: 'a' lr_policy: 'fixed' type: 'SGD keeping'",
+         "test.prototxt:1:29: type is \"SGD\", \"Nesterov\", \"AdaGrad\", \"RMSProp\", "
+         "\"AdaDelta\" or "
+         "\"Adam\""},
         {"net: 'a' lr_policy: 'fixed' iter_size: 0", "test.prototxt:1:29: iter_size is at least 1"},
         {"net: 'a' lr_policy: 'fixed' average_loss: 0",
          "test.prototxt:1:29: average_loss is at least 1"},

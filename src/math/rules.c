@@ -18,6 +18,8 @@ const struct psd_rule *psd_rules_find(const char *name)
     for (size_t i = 0; psd_rules[i]; i++) {
         if (strcmp(psd_rules[i]->name, name) == 0)
             return psd_rules[i];
+        if (strcmp(psd_rules[i]->keeping->name, name) == 0)
+            return psd_rules[i]->keeping;
     }
     return NULL;
 }

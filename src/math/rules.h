@@ -32,12 +32,16 @@ struct psd_rule {
      * order of Caffe's history. */
     void (*apply)(const struct psd_rule_step *step, size_t n, float *value, const float *gradient,
                   float *const *state);
+
+    /* The same rule, "SGD keeping", with one state more behind the others: what it last subtracted from
+     * each value. NULL: it is such a one. */
+    const struct psd_rule *keeping;
 };
 
-/* The rule of that name; NULL when there is none. */
+/* The rule of that name, which may be one that keeps; NULL when there is none. */
 const struct psd_rule *psd_rules_find(const char *name);
 
-/* All of them; ends with NULL. */
+/* All of them, without those that keep; ends with NULL. */
 extern const struct psd_rule *const psd_rules[];
 
 extern const struct psd_rule psd_rule_sgd, psd_rule_nesterov, psd_rule_adagrad, psd_rule_rmsprop,

@@ -169,6 +169,40 @@ static void every_rule_gives_the_same_bits_in_any_pieces(void)
     }
 }
 
+/* The same values and states, and behind them what took the values there. */
+static void a_rule_that_keeps_differs_in_what_it_keeps_alone(void)
+{
+    static float plain[N], values[N], before[N], gradient[N], state[2][3][N];
+    struct psd_rule_step step = {.rate = 0.1f,
+                                 .decay = 0.01f,
+                                 .scale = 0.5f,
+                                 .momentum = 0.9f,
+                                 .momentum2 = 0.99f,
+                                 .delta = 1e-3f,
+                                 .rms_decay = 0.9f};
+
+    for (size_t r = 0; psd_rules[r]; r++) {
+        const struct psd_rule *rule = psd_rules[r], *keeping = rule->keeping;
+        CHECK(keeping->states == rule->states + 1 && !keeping->keeping);
+        CHECK(psd_rules_find(keeping->name) == keeping);
+        fill(plain, 0.01f);
+        fill(values, 0.01f);
+        fill(gradient, 0.003f);
+        memset(state, 0, sizeof state);
+        for (step.iteration = 0; step.iteration < 3; step.iteration++) {
+            memcpy(before, values, sizeof before);
+            rule->apply(&step, N, plain, gradient, (float *[]){state[0][0], state[0][1]});
+            keeping->apply(&step, N, values, gradient,
+                           (float *[]){state[1][0], state[1][1], state[1][2]});
+        }
+        float *kept = state[1][rule->states];
+        CHECK(same_bits(plain, values, sizeof plain));
+        CHECK(same_bits(state[0], state[1], rule->states * sizeof plain));
+        for (size_t i = 0; i < N; i++)
+            CHECK_NEAR(before[i] - kept[i], values[i], 0);
+    }
+}
+
 static void rules_are_found_by_name(void)
 {
     CHECK(psd_rules_find("SGD") == &psd_rule_sgd);
@@ -183,5 +217,6 @@ int main(int argc, char **argv)
     RUN(adam_starts_at_full_speed)
     RUN(l1_decays_by_sign)
     RUN(every_rule_gives_the_same_bits_in_any_pieces)
+    RUN(a_rule_that_keeps_differs_in_what_it_keeps_alone)
     RUN(rules_are_found_by_name)
 }

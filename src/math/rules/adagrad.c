@@ -15,7 +15,17 @@ PSD_RULE_INLINE float change(const struct psd_rule_step *step, float g, float *h
 static void apply(const struct psd_rule_step *step, size_t n, float *value, const float *gradient,
                   float *const *state)
 {
-    psd_rule_each(change, 1, step, n, value, gradient, state);
+    psd_rule_each(change, 1, false, step, n, value, gradient, state);
 }
 
-const struct psd_rule psd_rule_adagrad = {.name = "AdaGrad", .states = 1, .apply = apply};
+static void apply_and_keep(const struct psd_rule_step *step, size_t n, float *value,
+                           const float *gradient, float *const *state)
+{
+    psd_rule_each(change, 1, true, step, n, value, gradient, state);
+}
+
+static const struct psd_rule keeping = {
+    .name = "AdaGrad keeping", .states = 2, .apply = apply_and_keep};
+
+const struct psd_rule psd_rule_adagrad = {
+    .name = "AdaGrad", .states = 1, .apply = apply, .keeping = &keeping};

@@ -38,13 +38,32 @@ PSD_RULE_INLINE float change(const struct psd_rule_step *step, float g, float *h
     return step->rate * (h[0] / (sqrtf(h[1]) + step->delta));
 }
 
+static struct psd_rule_step corrected(const struct psd_rule_step *step)
+{
+    struct psd_rule_step now = *step;
+
+    now.rate *= correction(step);
+    return now;
+}
+
 static void apply(const struct psd_rule_step *step, size_t n, float *value, const float *gradient,
                   float *const *state)
 {
-    struct psd_rule_step corrected = *step;
+    struct psd_rule_step now = corrected(step);
 
-    corrected.rate *= correction(step);
-    psd_rule_each(change, 2, &corrected, n, value, gradient, state);
+    psd_rule_each(change, 2, false, &now, n, value, gradient, state);
 }
 
-const struct psd_rule psd_rule_adam = {.name = "Adam", .states = 2, .apply = apply};
+static void apply_and_keep(const struct psd_rule_step *step, size_t n, float *value,
+                           const float *gradient, float *const *state)
+{
+    struct psd_rule_step now = corrected(step);
+
+    psd_rule_each(change, 2, true, &now, n, value, gradient, state);
+}
+
+static const struct psd_rule keeping = {
+    .name = "Adam keeping", .states = 3, .apply = apply_and_keep};
+
+const struct psd_rule psd_rule_adam = {
+    .name = "Adam", .states = 2, .apply = apply, .keeping = &keeping};

@@ -28,37 +28,44 @@ PSD_RULE_INLINE float psd_rule_gradient(const struct psd_rule_step *step, float 
     return scaled + step->decay * value;
 }
 
-/* A rule with one state looks at the first only. */
-PSD_RULE_INLINE void psd_rule_some(psd_rule_change *change, unsigned states,
+/* A rule with one state looks at the first only; one that does not keep what it subtracts never looks at
+ * `kept`. */
+PSD_RULE_INLINE void psd_rule_some(psd_rule_change *change, unsigned states, bool keeps,
                                    const struct psd_rule_step *step, size_t n,
                                    float *restrict value, const float *restrict gradient,
-                                   float *restrict first, float *restrict second)
+                                   float *restrict first, float *restrict second,
+                                   float *restrict kept)
 {
     for (size_t i = 0; i < n; i++) {
         float h[PSD_RULE_STATES] = {first[i], states > 1 ? second[i] : 0};
-        value[i] -= change(step, psd_rule_gradient(step, value[i], gradient[i]), h);
+        float less = change(step, psd_rule_gradient(step, value[i], gradient[i]), h);
+        value[i] -= less;
         first[i] = h[0];
         if (states > 1)
             second[i] = h[1];
+        if (keeps)
+            kept[i] = less;
     }
 }
 
-PSD_RULE_INLINE void psd_rule_all(psd_rule_change *change, unsigned states,
+PSD_RULE_INLINE void psd_rule_all(psd_rule_change *change, unsigned states, bool keeps,
                                   const struct psd_rule_step *step, size_t n, float *value,
                                   const float *gradient, float *const *state)
 {
-    float *first = state[0], *second = state[states - 1];
+    float *first = state[0], *second = state[states - 1], *kept = state[keeps ? states : 0];
     size_t i = 0;
 
     for (; i + PSD_RULE_EIGHT <= n; i += PSD_RULE_EIGHT)
-        psd_rule_some(change, states, step, PSD_RULE_EIGHT, value + i, gradient + i, first + i,
-                      second + i);
-    psd_rule_some(change, states, step, n - i, value + i, gradient + i, first + i, second + i);
+        psd_rule_some(change, states, keeps, step, PSD_RULE_EIGHT, value + i, gradient + i,
+                      first + i, second + i, kept + i);
+    psd_rule_some(change, states, keeps, step, n - i, value + i, gradient + i, first + i,
+                  second + i, kept + i);
 }
 
-/* A whole psd_rule.apply. The kind of decay is the same for all values: it is a constant in either
- * call, as are the formula and its number of states. */
-PSD_RULE_INLINE void psd_rule_each(psd_rule_change *change, unsigned states,
+/* A whole psd_rule.apply; `states` are those of the formula. The kind of decay is the same for all values:
+ * it is a constant in either call, as are the formula, its number of states and whether what it subtracts
+ * is kept behind them. */
+PSD_RULE_INLINE void psd_rule_each(psd_rule_change *change, unsigned states, bool keeps,
                                    const struct psd_rule_step *step, size_t n, float *value,
                                    const float *gradient, float *const *state)
 {
@@ -67,9 +74,9 @@ PSD_RULE_INLINE void psd_rule_each(psd_rule_change *change, unsigned states,
     by_sign.l1 = true;
     by_value.l1 = false;
     if (step->l1)
-        psd_rule_all(change, states, &by_sign, n, value, gradient, state);
+        psd_rule_all(change, states, keeps, &by_sign, n, value, gradient, state);
     else
-        psd_rule_all(change, states, &by_value, n, value, gradient, state);
+        psd_rule_all(change, states, keeps, &by_value, n, value, gradient, state);
 }
 
 #endif

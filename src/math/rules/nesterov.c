@@ -16,7 +16,17 @@ PSD_RULE_INLINE float change(const struct psd_rule_step *step, float g, float *h
 static void apply(const struct psd_rule_step *step, size_t n, float *value, const float *gradient,
                   float *const *state)
 {
-    psd_rule_each(change, 1, step, n, value, gradient, state);
+    psd_rule_each(change, 1, false, step, n, value, gradient, state);
 }
 
-const struct psd_rule psd_rule_nesterov = {.name = "Nesterov", .states = 1, .apply = apply};
+static void apply_and_keep(const struct psd_rule_step *step, size_t n, float *value,
+                           const float *gradient, float *const *state)
+{
+    psd_rule_each(change, 1, true, step, n, value, gradient, state);
+}
+
+static const struct psd_rule keeping = {
+    .name = "Nesterov keeping", .states = 2, .apply = apply_and_keep};
+
+const struct psd_rule psd_rule_nesterov = {
+    .name = "Nesterov", .states = 1, .apply = apply, .keeping = &keeping};
