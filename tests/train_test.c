@@ -304,6 +304,22 @@ static void a_solver_names_weights_and_an_option_overrides_it(void)
     CHECK(matches("Finetuning from there/[ab]$") == 2);
 }
 
+/* The second solver would fill its weights otherwise, and does not move them. */
+static void a_model_that_is_used_as_a_net_keeps_its_weights(void)
+{
+    start("max_iter: 5\n");
+    CHECK(
+        run("$POSEIDON train -solver solver.prototxt && mv s_iter_5.caffemodel net.caffemodel && "
+            "sed -i 's/base_lr: .*/base_lr: 0/; s/random_seed: 3/random_seed: 4/; "
+            "s/net.prototxt/net.caffemodel/' solver.prototxt && "
+            "$POSEIDON train -solver solver.prototxt && cmp net.caffemodel s_iter_5.caffemodel && "
+            "$POSEIDON train -solver solver.prototxt -n 2 && "
+            "cmp net.caffemodel s_iter_5.caffemodel") == 0);
+    CHECK(run("$POSEIDON eval --model net.caffemodel --get 'conv1[0]=a.npy,ip[1]=b.npy' && "
+              "$POSEIDON eval --model net.prototxt --weights net.caffemodel "
+              "--get 'conv1[0]=c.npy,ip[1]=d.npy' && cmp a.npy c.npy && cmp b.npy d.npy") == 0);
+}
+
 /* --- snapshots -------------------------------------------------------------------------------- */
 
 static void snapshots_have_their_names_and_can_be_printed(void)
@@ -619,6 +635,7 @@ int main(int argc, char **argv)
     RUN(a_run_that_goes_on_otherwise_says_so)
     RUN(weights_are_taken_over_by_the_names_of_layers)
     RUN(a_solver_names_weights_and_an_option_overrides_it)
+    RUN(a_model_that_is_used_as_a_net_keeps_its_weights)
     RUN(snapshots_have_their_names_and_can_be_printed)
     RUN(a_full_disk_costs_a_snapshot_and_not_the_training)
     RUN(a_file_that_cannot_be_written_takes_its_set_along)

@@ -1,9 +1,11 @@
 /* layer_params.c - what a layer learns: made once, shared by name, or another net's.
  *
+ *     filled     by its filler, or with the blobs that the net's file itself has
  *     by name    one parameter                                in one net
  *     share      the other net's parameter                    a test net
  *     twin       a parameter of our own, the other's values   a net that trains at the same time */
 #include "base/alloc.h"
+#include "engine/blob_file.h"
 #include "engine/filler.h"
 #include "engine/layer.h"
 #include "engine/net.h"
@@ -74,12 +76,28 @@ static void read_spec(struct psd_param *param, const Caffe__ParamSpec *spec)
     param->learns = spec->lr_mult != 0;
 }
 
+/* Takes the values that the net's own file has for it, as every .caffemodel has. */
+static psd_status take_blob(const struct psd_layer *layer, struct psd_param *param)
+{
+    size_t index = layer->n_params;
+
+    if (index >= layer->param->n_blobs)
+        return psd_layer_fail(layer, NULL, 0, "has %zu blobs, and none for parameter %zu",
+                              layer->param->n_blobs, index);
+    if (layer->net->sketch || psd_blob_load(&param->blob, layer->param->blobs[index]) == PSD_OK)
+        return PSD_OK;
+    return psd_layer_fail(layer, &layer->param->blobs[index]->base, 0, "blob %zu: %s", index,
+                          psd_error());
+}
+
 static psd_status fill(const struct psd_layer *layer, const Caffe__FillerParameter *filler,
                        const struct psd_shape *shape, struct psd_param *param)
 {
     uint64_t stream = layer->net->n_params - 1;
     psd_status status = psd_blob_reshape(&param->blob, shape);
 
+    if (status == PSD_OK && layer->param->n_blobs)
+        return take_blob(layer, param);
     if (status == PSD_OK && !layer->net->sketch)
         status = psd_filler_fill(filler, layer->net->seed, stream, &param->blob);
     if (status == PSD_EINVAL || status == PSD_ECONFIG)

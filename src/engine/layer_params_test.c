@@ -101,6 +101,51 @@ static void a_bad_filler_is_told_with_its_place(void)
 
 /* --- nets with common weights ----------------------------------------------------------------- */
 
+#define SHAPE "shape { dim: 3 dim: 3 } "
+#define NINE  "data: [1, 2, 3, 4, 5, 6, 7, 8, 9]"
+
+/* As in every .caffemodel, which is a net, too. */
+static void blobs_in_the_nets_own_file_are_its_values(void)
+{
+    static const char *const shapes[] = {SHAPE, "num: 1 channels: 1 height: 3 width: 3 "};
+
+    for (size_t i = 0; i < 2; i++) {
+        char blobs[200], text[2000];
+        snprintf(blobs, sizeof blobs, "blobs { %s" NINE " }", shapes[i]);
+        snprintf(text, sizeof text, DATA FC("a", "x", "a", "%s") FC("b", "a", "z", ""), blobs);
+        struct lab lab = lab_of(text);
+        const float *a = psd_blob_values(&lab.net->params[0]->blob);
+        CHECK_NEAR(a[0], 1, 0);
+        CHECK_NEAR(a[8], 9, 0);
+        CHECK(psd_blob_values(&lab.net->params[1]->blob)[8] != 9); /* has its filler's */
+        lab_close(&lab);
+    }
+}
+
+static void blobs_that_do_not_fit_are_told_with_their_place(void)
+{
+    static const struct {
+        const char *blobs, *sentence;
+    } bad[] = {
+        {"blobs { shape { dim: 9 } " NINE " }",
+         "test.prototxt:2:61: layer a: blob 0: the file has the shape 9 (9), the net has 3 3 (9)"},
+        {"blobs { " SHAPE "data: 1 }",
+         "test.prototxt:2:61: layer a: blob 0: the file has 1 values instead of 9"},
+        {"blobs { " SHAPE NINE " } blobs { shape { dim: 1 } data: 1 }",
+         "test.prototxt:2:129: layer a: has 2 blobs for 1 parameters"},
+    };
+
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char text[2000];
+        snprintf(text, sizeof text, DATA FC("a", "x", "z", "%s"), bad[i].blobs);
+        CHECK_TEXT(bad[i].sentence, lab_refuses(text));
+    }
+    CHECK(
+        strstr(lab_refuses(DATA "layer { name: 'a' type: 'InnerProduct' bottom: 'x' top: 'a' blobs "
+                                "{ " SHAPE NINE " } inner_product_param { num_output: 3 } }"),
+               "layer a: has 1 blobs, and none for parameter 1"));
+}
+
 static void a_net_can_use_another_nets_parameters(void)
 {
     struct lab lab = lab_of(SHARED), other = lab;
@@ -190,6 +235,8 @@ int main(int argc, char **argv)
     RUN(sharers_that_contradict_each_other_are_refused)
     RUN(permissive_sharers_agree_on_the_count_alone)
     RUN(a_bad_filler_is_told_with_its_place)
+    RUN(blobs_in_the_nets_own_file_are_its_values)
+    RUN(blobs_that_do_not_fit_are_told_with_their_place)
     RUN(a_net_can_use_another_nets_parameters)
     RUN(hooks_hear_of_first_and_last_uses)
     RUN(a_hook_that_fails_ends_the_pass)

@@ -106,6 +106,10 @@ static psd_status build_layer(struct psd_net_build *build, size_t index)
     PSD_TRY(set_loss_weights(layer));
     if (layer->kind->setup)
         PSD_TRY(layer->kind->setup(layer));
+    if (layer->param->n_blobs > layer->n_params)
+        return psd_layer_fail(layer, &layer->param->blobs[layer->n_params]->base, 0,
+                              "has %zu blobs for %zu parameters", layer->param->n_blobs,
+                              layer->n_params);
     if (layer->param->n_param > layer->n_params)
         return psd_layer_fail(layer, &layer->param->base, 6,
                               "param is given %zu times, but it has %zu parameters",
