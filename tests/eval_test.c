@@ -49,6 +49,21 @@ static void blobs_and_parameters_are_set_and_got(void)
     check_array("p.npy", 2, 2, (float[]){even, 1 - even, less, 1 - less});
 }
 
+static void blobs_in_the_net_are_its_parameters(void)
+{
+    start();
+    CHECK(run("sed -i 's/num_output: 2 } }/num_output: 2 } blobs { shape { dim: 2 dim: 3 } "
+              "data: [1, 2, 3, 4, 5, 6] } blobs { shape { dim: 2 } data: [1, -1] } }/' "
+              "net.prototxt; $POSEIDON eval --model=net.prototxt --set x=x.npy --get y=y.npy") ==
+          0);
+    check_array("y.npy", 2, 2, (float[]){2, 3, 0, -2});
+    CHECK(run("sed -i 's/dim: 2 dim: 3/dim: 3 dim: 2/' net.prototxt; "
+              "$POSEIDON eval --model=net.prototxt --set x=x.npy --get y=y.npy") == 1);
+    CHECK(strstr(run_err,
+                 "net.prototxt:4:41: layer fc: blob 0: the file has the shape 3 2 (6), the "
+                 "net has 2 3 (6)\n"));
+}
+
 static void gradients_flow_from_outputs_to_inputs_and_parameters(void)
 {
     start();
@@ -59,6 +74,20 @@ static void gradients_flow_from_outputs_to_inputs_and_parameters(void)
     check_array("gx.npy", 2, 3, (float[]){1, 2, 3, 40, 50, 60});
     check_array("gw.npy", 2, 3, (float[]){1, 0, 0, 0, 10, -10});
     check_array("gb.npy", 2, 0, (float[]){1, 10});
+}
+
+static void gradients_end_at_a_propagate_down_that_is_false(void)
+{
+    start();
+    CHECK(run("sed -i '/Softmax/d; s/bottom: \"x\"/& propagate_down: false/' net.prototxt") == 0);
+    write_array("d.npy", 2, 2, (float[]){1, 0, 0, 10});
+    CHECK(run("$POSEIDON eval --model=net.prototxt --set 'x=x.npy,fc[0]=w.npy' --set-diff y=d.npy "
+              "--get-diff 'x=gx.npy,fc[0]=gw.npy'") == 0);
+    check_array("gx.npy", 2, 3, (float[]){0, 0, 0, 0, 0, 0});
+    check_array("gw.npy", 2, 3, (float[]){1, 0, 0, 0, 10, -10});
+    CHECK(run("echo 'force_backward: true' >>net.prototxt; $POSEIDON eval --model=net.prototxt "
+              "--set 'x=x.npy,fc[0]=w.npy' --set-diff y=d.npy --get-diff x=gx.npy") == 0);
+    check_array("gx.npy", 2, 3, (float[]){1, 2, 3, 40, 50, 60});
 }
 
 static void a_loss_has_its_weight_as_gradient_by_itself(void)
@@ -148,7 +177,9 @@ static void mistakes_are_one_sentence(void)
 int main(int argc, char **argv)
 {
     RUN(blobs_and_parameters_are_set_and_got)
+    RUN(blobs_in_the_net_are_its_parameters)
     RUN(gradients_flow_from_outputs_to_inputs_and_parameters)
+    RUN(gradients_end_at_a_propagate_down_that_is_false)
     RUN(a_loss_has_its_weight_as_gradient_by_itself)
     RUN(a_chain_in_place_has_the_gradient_of_one_that_is_not)
     RUN(mistakes_are_one_sentence)

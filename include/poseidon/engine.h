@@ -41,7 +41,9 @@ struct psd_engine_options {
     enum psd_engine_phase phase; /* of a `model` */
     int level;                   /* that include and exclude rules see, as do the next */
     const char *const *stages;   /* ends with NULL; NULL: none */
-    bool all_gradients; /* backward computes those of inputs, too (Caffe: force_backward) */
+    bool
+        all_gradients; /* backward computes those of inputs, too, and of nets without a loss; it ends
+                           where a layer says propagate_down: false */
 
     unsigned threads;    /* 0: one for each processor that we may use */
     const char *backend; /* "plain", "onednn", "simd"; NULL: the best for each operation */

@@ -71,6 +71,7 @@ psd_status psd_compute_net(struct psd_cli *cli, const struct psd_compute *comput
         .log = cli->log,
         .max_bad = compute->max_bad,
         .plugins = compute->plugins,
+        .all_gradients = compute->all_gradients,
     };
 
     return psd_net_create(&build, out);

@@ -55,6 +55,7 @@ struct psd_compute {
     struct psd_bad_limit max_bad;
     int level;
     const char *const *stages; /* borrowed from the options; NULL, or ends with NULL */
+    bool all_gradients;        /* of a net: see psd_net_options; false unless the caller sets it */
 };
 
 /* Opens what the options ask for. PSD_ENOSUP: they ask for a GPU. */

@@ -236,7 +236,6 @@ static psd_status compute(const struct job *job)
     return write_all(job, &job->get_diff, true);
 }
 
-/* Gradients of inputs, and of nets without a loss, are there only when they are forced. */
 static psd_status prepare(struct psd_cli *cli, struct job *job)
 {
     const struct eval_options *options = job->options;
@@ -247,10 +246,6 @@ static psd_status prepare(struct psd_cli *cli, struct job *job)
     PSD_TRY(make_items(cli, options->get_diff, false, &job->get_diff));
     PSD_TRY(psd_upgrade_read(options->model, &caffe__net_parameter__descriptor, cli->log,
                              &job->document));
-    if (options->set_diff || options->get_diff) {
-        Caffe__NetParameter *net = (Caffe__NetParameter *)job->document->root;
-        net->has_force_backward = net->force_backward = 1;
-    }
     for (size_t i = 0; i < job->set.count; i++)
         PSD_TRY(shape_inputs(job->document, &job->set.items[i]));
     return PSD_OK;
@@ -273,6 +268,7 @@ static psd_status run(struct psd_cli *cli, const void *opaque, int argc, char **
     if (!job.options->model)
         return psd_cli_misuse(cli, "a net is needed: --model FILE");
     PSD_TRY(psd_compute_open(cli, &job.options->compute, &on));
+    on.all_gradients = job.options->set_diff || job.options->get_diff;
     psd_status status = evaluate(cli, &on, &job);
     psd_net_destroy(job.net);
     psd_document_destroy(job.document);
@@ -293,7 +289,10 @@ const struct psd_command psd_command_eval = {
         "any blob or parameter, or the gradient of one, as NumPy files. A parameter is called "
         "layer[index], such as conv1[0]. Inputs take the shape of their files.\n\n"
         "With --set-diff or --get-diff it runs backward, too. The gradient of an output is what "
-        "--set-diff says, or else its loss weight, which is zero for what is no loss.",
+        "--set-diff says, or else its loss weight, which is zero for what is no loss. Gradients "
+        "reach "
+        "all inputs; above a propagate_down: false they are zero, unless the net has "
+        "force_backward: true.",
     .options = eval_options,
     .options_size = sizeof(struct eval_options),
     .run = run,

@@ -34,9 +34,6 @@ static psd_status open_net(const struct psd_engine_options *options, struct psd_
 {
     PSD_TRY(psd_upgrade_read(options->model, &caffe__net_parameter__descriptor, log,
                              &engine->document));
-    Caffe__NetParameter *net = (Caffe__NetParameter *)engine->document->root;
-    if (options->all_gradients)
-        net->has_force_backward = net->force_backward = 1;
     PSD_TRY(psd_net_create(
         &(struct psd_net_options){
             .document = engine->document,
@@ -47,6 +44,7 @@ static psd_status open_net(const struct psd_engine_options *options, struct psd_
             .device = engine->device,
             .seed = options->seed,
             .log = log,
+            .all_gradients = options->all_gradients,
             .plugins = engine->plugins,
         },
         &engine->net));

@@ -81,6 +81,10 @@ struct psd_net_options {
      * backward; the net has none. One that goes out as factors needs no lender. */
     bool borrows_gradients;
 
+    /* Gradients are wanted of all that can have one, inputs included, also without a loss: those of
+     * outputs may come from outside. propagate_down: false holds, other than with force_backward. */
+    bool all_gradients;
+
     struct psd_net_position position; /* of the first forward */
     size_t batch; /* samples of a pass; default: the twin's, or as the prototxt says */
     struct psd_net_hooks hooks;
@@ -125,7 +129,7 @@ struct psd_net {
     struct psd_param **params;   /* owned array; each owned unless the net shares another's */
     const struct psd_net *share; /* borrowed */
     const struct psd_net *twin;  /* borrowed; has the values of our parameters; NULL: we do */
-    bool borrows_gradients;
+    bool borrows_gradients, all_gradients;
     size_t *outputs;       /* owned; blobs that nobody reads, by name as Caffe has them */
     size_t *output_counts; /* owned; values of each that are looked at */
 };

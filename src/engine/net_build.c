@@ -187,6 +187,7 @@ static struct psd_net *start_net(const struct psd_net_options *options)
     net->hooks = options->hooks;
     net->max_bad = options->max_bad;
     net->borrows_gradients = options->borrows_gradients;
+    net->all_gradients = options->all_gradients;
     net->sketch = options->sketch;
     net->loss_scale = 1;
     net->debug_info = options->debug_info;

@@ -10,10 +10,10 @@
 #define LOSS   "layer { name: 'loss' type: 'SoftmaxWithLoss' bottom: 'c' bottom: 'l' }"
 
 /* The layers with a backward, and of each the bottoms that get a gradient: "a c:0 loss:0". */
-static const char *needs_of(const char *text)
+static const char *needs_with(const char *text, const struct psd_net_options *options)
 {
     static char out[400];
-    struct lab lab = lab_of(text);
+    struct lab lab = lab_with(text, options);
     size_t used = 0;
 
     out[0] = 0;
@@ -31,6 +31,16 @@ static const char *needs_of(const char *text)
     }
     lab_close(&lab);
     return out;
+}
+
+static const char *needs_of(const char *text)
+{
+    return needs_with(text, &(struct psd_net_options){.seed = 1});
+}
+
+static const char *all_of(const char *text)
+{
+    return needs_with(text, &(struct psd_net_options){.seed = 1, .all_gradients = true});
 }
 
 static void gradients_go_where_something_learns(void)
@@ -86,6 +96,24 @@ static void force_backward_reaches_everything_but_labels(void)
                               "top: 'acc' }"));
 }
 
+static void a_wish_for_all_gradients_yields_to_propagate_down(void)
+{
+    CHECK_TEXT("a:0 c:0", all_of(DATA FC("a", "x", "a", FROZEN) FC("c", "a", "c", "")));
+    CHECK_TEXT("c loss:0",
+               all_of(DATA FC("a", "x", "a", "") FC("c", "a", "c", "propagate_down: false") LOSS));
+    CHECK_TEXT("a:0 c:0 loss:0", all_of("force_backward: true " DATA FC("a", "x", "a", "")
+                                            FC("c", "a", "c", "propagate_down: false") LOSS));
+    /* not around it either, through a layer in place before it */
+    CHECK_TEXT("c:0 loss:0",
+               all_of(DATA FC("a", "x", "a",
+                              "") "layer { name: 's' type: 'Sigmoid' bottom: 'a' top: 'a' } "
+                                  "layer { name: 'r' type: 'ReLU' bottom: 'a' top: 'a' "
+                                  "propagate_down: false }" FC("c", "a", "c", "") LOSS));
+    CHECK_TEXT("a:0",
+               all_of(DATA FC("a", "x", "a", "") "layer { name: 'acc' type: 'Accuracy' bottom: "
+                                                 "'a' bottom: 'l' top: 'acc' }"));
+}
+
 /* A solver updates it like the others: its gradient is 0. */
 static void a_parameter_that_no_loss_needs_has_a_gradient_of_zero(void)
 {
@@ -108,5 +136,6 @@ int main(int argc, char **argv)
     RUN(propagate_down_false_ends_the_way)
     RUN(an_in_place_layer_can_end_the_way)
     RUN(force_backward_reaches_everything_but_labels)
+    RUN(a_wish_for_all_gradients_yields_to_propagate_down)
     RUN(a_parameter_that_no_loss_needs_has_a_gradient_of_zero)
 }
