@@ -164,9 +164,16 @@ static void mistakes_are_one_sentence(void)
          "before it learns\n"},
         {1, "--model net.prototxt --set x=x.npy --get y=nowhere/y.npy",
          "poseidon: cannot write nowhere/y.npy: No such file or directory\n"},
+        {1, "--model memory.prototxt --get x=x.npy",
+         "memory.prototxt:2:1: layer m: has no samples yet; a program gives it some with "
+         "psd_engine_feed, and the poseidon command has none to give: for eval --set take an Input "
+         "layer\n"},
     };
 
     start();
+    run_write("memory.prototxt",
+              "name: 'm'\nlayer { name: 'm' type: 'MemoryData' top: 'x' top: 'l' memory_data_param "
+              "{ batch_size: 2 channels: 1 height: 1 width: 1 } }\n");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int code = run("$POSEIDON eval %s", cases[i].options);
         if (code != cases[i].code || !strstr(run_err, cases[i].sentence))

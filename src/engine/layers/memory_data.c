@@ -52,9 +52,10 @@ static psd_status forward(struct psd_layer *layer)
     const struct psd_blob *data = layer->top[0], *labels = layer->top[1];
 
     if (!state->data)
-        return psd_fail(PSD_EINVAL,
-                        "layer %s has no samples yet; psd_memory_data_set gives it some",
-                        layer->name);
+        return psd_layer_fail(layer, NULL, 0,
+                              "has no samples yet; a program gives it some with psd_engine_feed, "
+                              "and the poseidon command has none to give: for eval --set take an "
+                              "Input layer");
     uint64_t skipped = state->batches - state->first % state->batches;
     size_t at = (size_t)((psd_net_batch(layer->net) + skipped) % state->batches);
     memcpy(psd_blob_values(data), state->data + at * data->count, data->count * sizeof(float));

@@ -73,8 +73,11 @@ static void mistakes_are_sentences(void)
 {
     struct lab lab = lab_of(MEMORY "layer { name: 'r' type: 'ReLU' bottom: 'x' top: 'y' }");
 
-    CHECK_STATUS(PSD_EINVAL, psd_net_forward(lab.net, NULL));
-    CHECK_TEXT("layer d has no samples yet; psd_memory_data_set gives it some", psd_error());
+    CHECK_STATUS(PSD_ECONFIG, psd_net_forward(lab.net, NULL));
+    CHECK_TEXT("test.prototxt:1:1: layer d: has no samples yet; a program gives it some with "
+               "psd_engine_feed, and the poseidon command has none to give: for eval --set take an "
+               "Input layer",
+               psd_error());
     CHECK_STATUS(PSD_EINVAL, psd_memory_data_set(psd_net_layer(lab.net, "d"), data, labels, 5));
     CHECK_TEXT("layer d: 5 samples are no whole number of batches of 2", psd_error());
     CHECK_STATUS(PSD_EINVAL, psd_memory_data_set(psd_net_layer(lab.net, "r"), data, labels, 6));
