@@ -30,6 +30,13 @@ psd_status psd_layer_fail(const struct psd_layer *layer, const ProtobufCMessage 
                     sentence);
 }
 
+psd_status psd_layer_blame(const struct psd_layer *layer, psd_status status)
+{
+    if (status == PSD_ENOMEM)
+        psd_layer_fail(layer, NULL, 0, "%s", psd_error());
+    return status;
+}
+
 /* --- shapes ----------------------------------------------------------------------------------- */
 
 psd_status psd_layer_axis(const struct psd_layer *layer, const ProtobufCMessage *message,

@@ -139,6 +139,10 @@ __attribute__((format(printf, 4, 5))) psd_status psd_layer_fail(const struct psd
                                                                 unsigned field, const char *format,
                                                                 ...);
 
+/* Gives the sentence of a failed allocation the layer and its place, as psd_layer_fail does, since sizes come
+ * from the net's file. Returns `status`, whatever it is. */
+psd_status psd_layer_blame(const struct psd_layer *layer, psd_status status);
+
 /* Which axis of bottom `bottom` the parameter `field` of `message` means by `index`. */
 psd_status psd_layer_axis(const struct psd_layer *layer, const ProtobufCMessage *message,
                           unsigned field, size_t bottom, int index, size_t *out);

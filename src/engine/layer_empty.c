@@ -78,7 +78,8 @@ static psd_status reshape_empty(struct psd_layer *layer)
 
 psd_status psd_layer_run_reshape(struct psd_layer *layer)
 {
-    return reads_nothing(layer) ? reshape_empty(layer) : layer->kind->reshape(layer);
+    return psd_layer_blame(layer, reads_nothing(layer) ? reshape_empty(layer)
+                                                       : layer->kind->reshape(layer));
 }
 
 /* --- passes ----------------------------------------------------------------------------------- */

@@ -105,7 +105,7 @@ static psd_status build_layer(struct psd_net_build *build, size_t index)
     PSD_TRY(psd_net_connect(build, layer));
     PSD_TRY(set_loss_weights(layer));
     if (layer->kind->setup)
-        PSD_TRY(layer->kind->setup(layer));
+        PSD_TRY(psd_layer_blame(layer, layer->kind->setup(layer)));
     if (layer->param->n_blobs > layer->n_params)
         return psd_layer_fail(layer, &layer->param->blobs[layer->n_params]->base, 0,
                               "has %zu blobs for %zu parameters", layer->param->n_blobs,

@@ -99,23 +99,29 @@ static void count_uses(struct psd_net *net)
     }
 }
 
+static psd_status take_diffs_of(const struct psd_layer *layer)
+{
+    bool all = layer->net->all_gradients;
+
+    for (size_t k = 0; k < layer->n_bottom; k++) {
+        if (layer->propagates[k] || (all && takes_gradient(layer, k)))
+            PSD_TRY(psd_blob_need_diff(layer->bottom[k]));
+    }
+    for (size_t k = 0; layer->backward_needed && k < layer->n_top; k++)
+        PSD_TRY(psd_blob_need_diff(layer->top[k]));
+    return PSD_OK;
+}
+
 psd_status psd_net_take_diffs(struct psd_net *net)
 {
-    for (size_t i = 0; i < net->n_layers; i++) {
-        struct psd_layer *layer = &net->layers[i];
-        for (size_t k = 0; k < layer->n_bottom; k++) {
-            if (layer->propagates[k] || (net->all_gradients && takes_gradient(layer, k)))
-                PSD_TRY(psd_blob_need_diff(layer->bottom[k]));
-        }
-        for (size_t k = 0; layer->backward_needed && k < layer->n_top; k++)
-            PSD_TRY(psd_blob_need_diff(layer->top[k]));
-    }
+    for (size_t i = 0; i < net->n_layers; i++)
+        PSD_TRY(psd_layer_blame(&net->layers[i], take_diffs_of(&net->layers[i])));
     count_uses(net);
     for (size_t i = 0; !net->borrows_gradients && i < net->n_params; i++) {
         struct psd_param *param = net->params[i];
         if (param->uses || net->all_gradients ||
             (param->learns && net->phase == CAFFE__PHASE__TRAIN))
-            PSD_TRY(psd_blob_need_diff(&param->blob));
+            PSD_TRY(psd_layer_blame(&net->layers[param->layer], psd_blob_need_diff(&param->blob)));
     }
     return PSD_OK;
 }

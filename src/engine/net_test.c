@@ -285,6 +285,41 @@ static void mistakes_are_sentences_with_their_place(void)
         CHECK_TEXT(cases[i].sentence, lab_refuses(cases[i].net));
 }
 
+#define WIDE                                                                                 \
+    "layer { name: 'd' type: 'Input' top: 'w' top: 'c' input_param { shape { dim: 1 dim: 1 " \
+    "dim: 1000000 } shape { dim: 1 dim: 1 } } }\n"
+
+/* No address is left for so much memory on any machine. */
+static void sizes_that_no_memory_has_are_told_with_their_place(void)
+{
+    static const struct {
+        const char *layer, *sentence;
+    } cases[] = {
+        {"layer { name: 'ip' type: 'InnerProduct' bottom: 'w' top: 'y' inner_product_param { "
+         "num_output: 4294967295 } }",
+         "test.prototxt:2:1: layer ip: out of memory: 17179869180000000 bytes are not to be had"},
+        {"layer { name: 't' type: 'Tile' bottom: 'w' top: 'y' tile_param { tiles: 2147483647 } }",
+         "test.prototxt:2:1: layer t: out of memory: 8589934588000000 bytes are not to be had"},
+        {"layer { name: 'l' type: 'LSTM' bottom: 'w' bottom: 'c' top: 'y' recurrent_param { "
+         "num_output: 4294967295 } }",
+         "test.prototxt:2:1: layer l: out of memory: 68719476720000000 bytes are not to be had"},
+        {"layer { name: 'p' type: 'Parameter' top: 'y' parameter_param { shape { dim: "
+         "4000000000000000 } } }",
+         "test.prototxt:2:1: layer p: out of memory: 16000000000000000 bytes are not to be had"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[1000];
+        struct lab lab;
+        snprintf(text, sizeof text, WIDE "%s", cases[i].layer);
+        CHECK(lab_open(&lab, NULL, 1));
+        lab.document = net_of(text);
+        CHECK_STATUS(PSD_ENOMEM, lab_build(&lab, NULL));
+        CHECK_TEXT(cases[i].sentence, psd_error());
+        lab_close(&lab);
+    }
+}
+
 static void creating_survives_every_failed_allocation(void)
 {
     CHECK(lab_survives(SMALL_NET, NULL) > 100);
@@ -303,5 +338,6 @@ int main(int argc, char **argv)
     RUN(a_net_follows_an_input_of_another_shape)
     RUN(one_that_does_not_fit_the_weights_is_refused)
     RUN(mistakes_are_sentences_with_their_place)
+    RUN(sizes_that_no_memory_has_are_told_with_their_place)
     RUN(creating_survives_every_failed_allocation)
 }
