@@ -49,6 +49,39 @@ static const char lstm[] =
     "layer { name: 'loss' type: 'SoftmaxWithLoss' bottom: 'ip' bottom: 'label' top: 'loss'\n"
     "  softmax_param { axis: 2 } }\n";
 
+/* What is rare: random pooling, one filter twice, a batch that depends on the data, two losses. */
+static const char odd[] =
+    "layer { name: 'data' type: 'DummyData' top: 'data' top: 'label' top: 'chance' top: 'words'\n"
+    "  dummy_data_param { shape { dim: 4 dim: 2 dim: 8 dim: 8 } shape { dim: 4 } shape { dim: 4 }\n"
+    "    shape { dim: 4 dim: 3 } data_filler { type: 'gaussian' }\n"
+    "    data_filler { type: 'constant' value: 3 } data_filler { type: 'gaussian' }\n"
+    "    data_filler { type: 'uniform' min: 0 max: 6.9 } } }\n"
+    "layer { name: 'conv1' type: 'Convolution' bottom: 'data' top: 'a' param { name: 'w' }\n"
+    "  convolution_param { num_output: 2 kernel_size: 3 pad: 1 weight_filler { type: 'msra' } } }\n"
+    "layer { name: 'relu' type: 'ReLU' bottom: 'a' top: 'a' }\n"
+    "layer { name: 'pool' type: 'Pooling' bottom: 'a' top: 'p'\n"
+    "  pooling_param { pool: STOCHASTIC kernel_size: 2 stride: 2 } }\n"
+    "layer { name: 'conv2' type: 'Convolution' bottom: 'p' top: 'b' param { name: 'w' }\n"
+    "  convolution_param { num_output: 2 kernel_size: 3 pad: 1 } }\n"
+    "layer { name: 'up' type: 'Deconvolution' bottom: 'b' top: 'c' convolution_param {\n"
+    "  num_output: 3 kernel_size: 2 stride: 2 weight_filler { type: 'xavier' } } }\n"
+    "layer { name: 'drop' type: 'Dropout' bottom: 'c' top: 'c' }\n"
+    "layer { name: 'spp' type: 'SPP' bottom: 'c' top: 's' spp_param { pyramid_height: 2 } }\n"
+    "layer { name: 'embed' type: 'Embed' bottom: 'words' top: 'e' embed_param {\n"
+    "  num_output: 5 input_dim: 7 weight_filler { type: 'gaussian' } } }\n"
+    "layer { name: 'flat' type: 'Flatten' bottom: 'e' top: 'f' }\n"
+    "layer { name: 'cat' type: 'Concat' bottom: 's' bottom: 'f' top: 'all' }\n"
+    "layer { name: 'ip2' type: 'InnerProduct' bottom: 'all' top: 'ip2'\n"
+    "  inner_product_param { num_output: 10 weight_filler { type: 'xavier' } } }\n"
+    "layer { name: 'hinge' type: 'HingeLoss' bottom: 'ip2' bottom: 'label' top: 'hinge'\n"
+    "  loss_weight: 0.5 }\n"
+    "layer { name: 'choose' type: 'Threshold' bottom: 'chance' top: 'chosen' }\n"
+    "layer { name: 'filter' type: 'Filter' bottom: 'all' bottom: 'label' bottom: 'chosen'\n"
+    "  top: 'some' top: 'labels' }\n"
+    "layer { name: 'ip' type: 'InnerProduct' bottom: 'some' top: 'ip'\n"
+    "  inner_product_param { num_output: 10 weight_filler { type: 'xavier' } } }\n"
+    "layer { name: 'loss' type: 'SoftmaxWithLoss' bottom: 'ip' bottom: 'labels' top: 'loss' }\n";
+
 static const char solver[] = "net: \"net.prototxt\"\n"
                              "base_lr: 0.01\nlr_policy: \"inv\"\ngamma: 0.001\npower: 0.75\n"
                              "momentum: 0.9\nweight_decay: 0.0005\n"
@@ -58,10 +91,10 @@ static const char solver[] = "net: \"net.prototxt\"\n"
 static void start(const char *net, const char *more)
 {
     char text[4000];
+    bool whole = net == lstm || net == odd;
 
     run_start();
-    snprintf(text, sizeof text, "name: 'tiny'\n%s%s%s", net == lstm ? "" : head, net,
-             net == lstm ? "" : tail);
+    snprintf(text, sizeof text, "name: 'tiny'\n%s%s%s", whole ? "" : head, net, whole ? "" : tail);
     run_write("net.prototxt", text);
     snprintf(text, sizeof text, "%s%s", solver, more);
     run_write("solver.prototxt", text);
@@ -88,6 +121,25 @@ static void any_number_of_processes_says_the_same(void)
               "grep -E 'net output|lr =' many.log >many.lines; cmp one.lines many.lines && "
               "grep -c Test one.lines") == 0);
     CHECK_TEXT("8\n", run_out);
+}
+
+static void any_number_of_processes_learns_the_same_in_an_odd_net(void)
+{
+    static const char *const forms[] = {"", "--form ip2=factored"};
+
+    start(odd, "max_iter: 30\ntype: \"Adam\"\nmomentum2: 0.99\nregularization_type: \"L1\"\n"
+               "clip_gradients: 0.5\niter_size: 2\n");
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        char arguments[100];
+        snprintf(arguments, sizeof arguments, "--logical-workers 4 %s", forms[i]);
+        train(arguments, "one");
+        snprintf(arguments, sizeof arguments, "--logical-workers 4 -n 3 %s", forms[i]);
+        train(arguments, "three");
+        CHECK(run("cmp one three") == 0);
+    }
+    CHECK(run("sed -i /clip_gradients/d solver.prototxt") == 0);
+    train("--logical-workers 4 --form ip2=factored", "unclipped");
+    CHECK(run("cmp one unclipped") == 1); /* so that there was something to clip */
 }
 
 /* Diffs are there, and what they are does not depend on who has computed them. */
@@ -395,6 +447,7 @@ static void mistakes_are_one_sentence(void)
 int main(int argc, char **argv)
 {
     RUN(any_number_of_processes_says_the_same)
+    RUN(any_number_of_processes_learns_the_same_in_an_odd_net)
     RUN(any_number_of_processes_saves_the_same_diffs)
     RUN(a_job_goes_on_with_another_number_of_processes)
     RUN(ctrl_c_stops_all_at_one_iteration)
