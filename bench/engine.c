@@ -1,9 +1,11 @@
-/* engine.c - does one machine train faster with us than with PyTorch?
+/* engine.c - does one machine train faster with us than with PyTorch, and than with Caffe?
  *
  *     engine                                     the table
  *     engine NET ...                             its rows of these nets
  *     engine -run NET THREADS SECONDS            one run of ours
  *     peers/torch_single.py NET LAYOUT ...       one run of PyTorch's
+ *     peers/caffe_single ENGINE NET ...          one run of Caffe's, with the files that
+ *     engine -solver NET FILE                    writes
  *
  * Nets and solvers are those of models/, but for their data, which is one batch of noise in memory, and
  * for the batch, where the nets are large.
@@ -11,7 +13,7 @@
  * that this one may use (taskset gives it fewer), and the programs take turns, so that what happens
  * to the machine happens to all. A run says on a pipe when its first iteration is done and how fast
  * the others were; memory is the most that the process ever had. PYTHON names the Python to ask for
- * PyTorch; where it has none, there are only our rows. */
+ * PyTorch; where it has none, there are only our rows. CAFFE names Caffe's program. */
 #include "base/clock.h"
 #include "base/random.h"
 #include "engine/solver.h"
@@ -28,13 +30,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { RUNS = 5, TRIES = 2, NO_TORCH = 77, NO_COMMAND = 127 };
+enum { RUNS = 5, TRIES = 2, NO_PEER = 77, NO_COMMAND = 127 };
 
 #define BUSY 0.1 /* processors used by others, from which on numbers are doubtful */
 #define PEER "bench/peers/torch_single.py"
 
-/* Caffe cannot be installed beside us; its figures are those of Caffe 1.0 with OpenBLAS on another
- * machine with two such processors, the better of its runs with one thread and with two. */
+/* Where there is no Caffe, we stand beside constants: of Caffe 1.0 with OpenBLAS on another machine with two
+ * such processors, the better of its runs with one thread and with two. */
 static const struct net {
     const char *name, *title; /* its files are in models/<name> */
     int batch;
@@ -42,7 +44,7 @@ static const struct net {
     uint32_t classes;
     int seconds;  /* that a run is measured for */
     int runs;     /* RUNS at most */
-    double caffe; /* images/s; 0: nobody knows */
+    double caffe; /* images/s elsewhere; 0: nobody knows */
 } nets[] = {
     {"lenet", "LeNet", 64, {1, 28, 28}, 10, 2, 5, 2719},
     {"cifar10-quick", "CIFAR-10 quick", 100, {3, 32, 32}, 10, 2, 5, 527},
@@ -161,6 +163,29 @@ static void run_ours(const struct net *net, unsigned threads, double seconds)
     psd_document_destroy(model);
 }
 
+/* The same net and solver for Caffe, which is to train until it is told to stop. */
+static void write_solver(const struct net *net, const char *path)
+{
+    struct psd_document *model =
+        read_document(net, "train_val.prototxt", &caffe__net_parameter__descriptor);
+    struct psd_document *file =
+        read_document(net, "solver.prototxt", &caffe__solver_parameter__descriptor);
+    Caffe__SolverParameter *solver = (Caffe__SolverParameter *)file->root;
+
+    put_into_memory((Caffe__NetParameter *)model->root, net);
+    only_train(solver, (Caffe__NetParameter *)model->root);
+    solver->has_solver_mode = solver->has_display = solver->has_max_iter = 1;
+    solver->has_snapshot_after_train = 1;
+    solver->solver_mode = CAFFE__SOLVER_PARAMETER__SOLVER_MODE__CPU;
+    solver->display = 1;
+    solver->max_iter = INT32_MAX;
+    solver->snapshot_after_train = 0;
+    solver->snapshot_prefix = NULL; /* beside the file */
+    check(psd_document_write(file, PSD_DOCUMENT_TEXT, NULL, path), path);
+    psd_document_destroy(file);
+    psd_document_destroy(model);
+}
+
 /* --- the programs ----------------------------------------------------------------------------- */
 
 enum measure { SPEED, MEMORY, START, MEASURES };
@@ -215,7 +240,7 @@ static bool is_missing(int status)
 {
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
 
-    return code == NO_TORCH || code == NO_COMMAND;
+    return code == NO_PEER || code == NO_COMMAND;
 }
 
 /* Runs the command once. Returns how many processors others used meanwhile. */
@@ -312,16 +337,29 @@ static void print_net(const struct net *net, struct results *all)
     print_row(all, peer, SPEED, "images/s", median(&all[OURS], SPEED) < 100 ? 2 : 0);
     print_row(all, peer, MEMORY, "peak MB", 0);
     print_row(all, peer, START, "start s", 3);
-    if (net->caffe > 0)
-        printf("  Caffe, elsewhere: %g images/s; ours is %.2f times that\n", net->caffe,
-               median(&all[OURS], SPEED) / net->caffe);
+}
+
+/* Caffe's own speed where it is installed, else the constant, which is said to be one. */
+static void print_caffe(const struct net *net, struct results *ours, struct results *caffe)
+{
+    if (caffe->missing && net->caffe > 0)
+        printf("  no Caffe here (CAFFE names one); a constant, measured on another machine, is %g "
+               "images/s: ours is %.2f times that\n",
+               net->caffe, median(ours, SPEED) / net->caffe);
+    if (caffe->missing)
+        return;
+    for (int what = 0; what < MEASURES; what++)
+        qsort(caffe->values[what], (size_t)caffe->runs, sizeof(double), compare);
+    printf("  Caffe, here: %g images/s (%g-%g), %.0f MB; ours is %.2f times that\n",
+           median(caffe, SPEED), caffe->values[SPEED][0], caffe->values[SPEED][caffe->runs - 1],
+           median(caffe, MEMORY), median(ours, SPEED) / median(caffe, SPEED));
 }
 
 static void compare_net(const char *self, const struct net *net, int threads)
 {
     const char *python = getenv("PYTHON"); /* NOLINT(concurrency-mt-unsafe): one thread */
-    char commands[PROGRAMS][1000];
-    struct results all[PROGRAMS] = {0};
+    char commands[PROGRAMS][1000], of_caffe[1000];
+    struct results all[PROGRAMS] = {0}, caffe = {.runs = net->runs};
 
     if (!python)
         python = "python3";
@@ -331,13 +369,18 @@ static void compare_net(const char *self, const struct net *net, int threads)
         snprintf(commands[i], sizeof *commands, "exec %s " PEER " %s %s %d %d %d", python,
                  net->name, i == CONTIGUOUS ? "contiguous" : "channels_last", net->batch, threads,
                  net->seconds);
+    snprintf(of_caffe, sizeof of_caffe, "exec bench/peers/caffe_single %s %s %d %d %d", self,
+             net->name, net->batch, threads, net->seconds);
     for (int i = 0; i < PROGRAMS; i++)
         all[i].runs = net->runs;
     for (int run = 0; run < net->runs; run++) {
         for (int i = 0; i < PROGRAMS; i++)
             measure(commands[i], &all[i], run);
+        if (!caffe.missing)
+            measure(of_caffe, &caffe, run);
     }
     print_net(net, all);
+    print_caffe(net, &all[OURS], &caffe);
     if (all[CONTIGUOUS].missing)
         printf("  %s has no PyTorch: nothing to compare with (PYTHON names another)\n", python);
     fflush(stdout);
@@ -376,6 +419,8 @@ int main(int argc, char **argv)
 {
     if (argc == 5 && strcmp(argv[1], "-run") == 0)
         run_ours(find(argv[2]), (unsigned)strtoul(argv[3], NULL, 10), strtod(argv[4], NULL));
+    else if (argc == 4 && strcmp(argv[1], "-solver") == 0)
+        write_solver(find(argv[2]), argv[3]);
     else
         print_table(argv[0], argc - 1, argv + 1);
 }
