@@ -24,6 +24,7 @@ static void every_policy_has_its_rate(void)
         {"lr_policy: 'multistep' gamma: .5 stepvalue: 5 stepvalue: 9", 5, 1},
         {"lr_policy: 'poly' power: 2 max_iter: 4", 2, .5},
         {"lr_policy: 'sigmoid' gamma: 1 stepsize: 7", 7, 1},
+        {"lr_policy: 'sigmoid' gamma: -1 stepsize: 7", 8, 0.5378828427},
         {"lr_policy: 'fixed' warmup_iter: 10", 0, 0},
         {"lr_policy: 'fixed' warmup_iter: 10 warmup_start_factor: .5", 0, 1},
         {"lr_policy: 'fixed' warmup_iter: 10 warmup_start_factor: .5", 5, 1.5},
