@@ -1,11 +1,12 @@
 /* bench.c - "poseidon bench": real processes on real sockets, measured. */
 #include "cli/bench.h"
 #include "base/clock.h"
+#include "cli/key.h"
 #include "cli/sweep_axes.h"
 #include "cli/text_file.h"
 
 #include <string.h>
-#include <sys/random.h>
+#include <unistd.h>
 
 static const char *const arithmetics[] = {
     [PSD_BENCH_SLEEP] = "sleep", [PSD_BENCH_REAL] = "real", NULL};
@@ -75,15 +76,16 @@ static void warn(void *context, const char *sentence)
     psd_log_warning(bench->cli->log, "%s", sentence);
 }
 
-struct psd_comm_options psd_bench_seat(struct psd_bench *bench, const char *coordinator,
-                                       unsigned rank, unsigned ranks)
+psd_status psd_bench_seat(struct psd_bench *bench, const char *coordinator, unsigned rank,
+                          unsigned ranks, struct psd_comm_options *out)
 {
     const struct psd_bench_options *options = bench->options;
 
-    return (struct psd_comm_options){
+    PSD_TRY(psd_key_read(bench->key_fd, "the benchmark", &bench->key));
+    *out = (struct psd_comm_options){
         .coordinator = coordinator,
-        .key = bench->key,
-        .key_size = sizeof bench->key,
+        .key = psd_secret_data(bench->key),
+        .key_size = psd_secret_size(bench->key),
         .in_clear = options->encrypt == PSD_BENCH_CLEAR,
         .streams = (unsigned)options->streams,
         .lanes = (unsigned)options->lanes,
@@ -93,6 +95,7 @@ struct psd_comm_options psd_bench_seat(struct psd_bench *bench, const char *coor
         .warn = warn,
         .context = bench,
     };
+    return PSD_OK;
 }
 
 psd_status psd_bench_goodput(struct psd_bench *bench, double rate, unsigned nodes,
@@ -150,8 +153,7 @@ static psd_status open_links(struct psd_bench *bench)
 {
     unsigned most = bench->axes.nodes[bench->axes.n_nodes - 1];
 
-    if (getrandom(bench->key, sizeof bench->key, 0) != (ssize_t)sizeof bench->key)
-        return psd_fail(PSD_ENOSUP, "the system has no random numbers for a key");
+    PSD_TRY(psd_key_make(&bench->key_fd));
     PSD_TRY(psd_links_open(most < 2 ? 2 : most, bench->options->loopback, &bench->links));
     if (!bench->links.netns) {
         bench->axes.bandwidths[0] = 0;
@@ -166,8 +168,10 @@ psd_status psd_bench_measure(struct psd_bench *bench, psd_status (*measure)(void
     struct psd_text_file file;
 
     PSD_TRY(psd_text_file_try(bench->options->csv));
-    PSD_TRY(open_links(bench));
-    psd_status status = psd_text_file_begin(&file);
+    bench->key_fd = bench->links.port.fd = -1;
+    psd_status status = open_links(bench);
+    if (status == PSD_OK)
+        status = psd_text_file_begin(&file);
     if (status == PSD_OK) {
         bench->csv = file.out;
         status = measure(arg);
@@ -176,6 +180,8 @@ psd_status psd_bench_measure(struct psd_bench *bench, psd_status (*measure)(void
         status = status == PSD_OK ? saved : status;
     }
     psd_links_close(&bench->links);
+    if (bench->key_fd >= 0)
+        close(bench->key_fd);
     return status;
 }
 

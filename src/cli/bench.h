@@ -41,8 +41,9 @@ struct psd_bench {
     struct psd_links links;
     double rate;                /* at which the goodput was measured the last time */
     struct psd_goodput goodput; /* all zero: it was not */
-    unsigned char key[32];
-    FILE *csv; /* borrowed; NULL: none is wanted */
+    int key_fd;                 /* owned; the key of all jobs (key.h) */
+    struct psd_secret *key;     /* it, in a member, as long as that lives */
+    FILE *csv;                  /* borrowed; NULL: none is wanted */
 };
 
 /* What members wait at until all have come and their links are shaped. In memory that all see. */
@@ -58,9 +59,9 @@ struct psd_bench_gate {
 psd_status psd_bench_gate_wait(struct psd_bench_gate *gate);
 psd_status psd_bench_gate_watch(struct psd_bench_gate *gate);
 
-/* The options of a member's seat; `coordinator` is borrowed by it. */
-struct psd_comm_options psd_bench_seat(struct psd_bench *bench, const char *coordinator,
-                                       unsigned rank, unsigned ranks);
+/* In a member: the options of its seat; `coordinator` is borrowed by it. */
+psd_status psd_bench_seat(struct psd_bench *bench, const char *coordinator, unsigned rank,
+                          unsigned ranks, struct psd_comm_options *out);
 
 /* What one stream gets through links of `rate`, which are free again afterwards; measured once for each
  * rate in turn. A node alone gets the rate. */

@@ -47,7 +47,6 @@ static psd_status train(void *arg, unsigned rank)
     struct psd_emulation emulation = {
         .workload = stage->workload,
         .job = stage->job,
-        .seat = psd_bench_seat(stage->bench, stage->coordinator, rank, cell->nodes),
         .gradients = stage->gradients,
         .iterations = stage->iterations,
         .no_overlap = !psd_scheme_overlaps(cell->scheme),
@@ -57,6 +56,7 @@ static psd_status train(void *arg, unsigned rank)
     };
 
     dilate(stage->workload, cell->dilate);
+    PSD_TRY(psd_bench_seat(stage->bench, stage->coordinator, rank, cell->nodes, &emulation.seat));
     emulation.seat.batch = stage->workload->batch;
     emulation.seat.update.momentum = 0.9f;
     emulation.seat.bandwidth = cell->goodput.bytes_per_s;

@@ -32,7 +32,6 @@ static psd_status sing(void *arg, unsigned rank)
     struct stage *stage = arg;
     const struct psd_score *point = stage->point;
     struct psd_chorus chorus = {
-        .seat = psd_bench_seat(stage->bench, stage->coordinator, rank, point->nodes),
         .counts = point->counts,
         .n_params = point->n_params,
         .times = point->times,
@@ -40,6 +39,7 @@ static psd_status sing(void *arg, unsigned rank)
         .context = &stage->board->gate,
     };
 
+    PSD_TRY(psd_bench_seat(stage->bench, stage->coordinator, rank, point->nodes, &chorus.seat));
     chorus.seat.bandwidth = point->goodput.bytes_per_s;
     chorus.seat.latency = point->goodput.latency;
     return psd_chorus_run(&chorus, &stage->board->results[rank]);

@@ -166,10 +166,13 @@ psd_status psd_channel_shake(struct psd_channel *channel, unsigned *wants)
 psd_status psd_channel_keys(struct psd_channel *channel, unsigned char sending[PSD_CHANNEL_KEY],
                             unsigned char receiving[PSD_CHANNEL_KEY])
 {
-    if (!channel->is_done || !psd_channel_is_clear(channel))
-        return psd_fail(PSD_EINVAL, "only a connection in clear has keys, after its handshake");
+    if (!channel->is_done || !psd_channel_is_clear(channel) || channel->has_given_keys)
+        return psd_fail(PSD_EINVAL,
+                        "only a connection in clear has keys, once after its handshake");
     memcpy(sending, channel->keys[channel->is_server], PSD_CHANNEL_KEY);
     memcpy(receiving, channel->keys[!channel->is_server], PSD_CHANNEL_KEY);
+    OPENSSL_cleanse(channel->keys, sizeof channel->keys);
+    channel->has_given_keys = true;
     return PSD_OK;
 }
 

@@ -35,7 +35,8 @@ bool psd_channel_is_clear(const struct psd_channel *channel);
  * it. How long it may take is up to the caller. */
 psd_status psd_channel_shake(struct psd_channel *channel, unsigned *wants);
 
-/* In clear, after the handshake: the keys that seal what we send and what we receive. */
+/* In clear, after the handshake, once: the keys that seal what we send and what we receive. The channel
+ * keeps none. */
 psd_status psd_channel_keys(struct psd_channel *channel, unsigned char sending[PSD_CHANNEL_KEY],
                             unsigned char receiving[PSD_CHANNEL_KEY]);
 

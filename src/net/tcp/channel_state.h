@@ -23,7 +23,8 @@ struct psd_channel {
     size_t held;               /* bytes that are encrypted, and not yet sent and counted */
     uint32_t records;          /* written with the present key */
     uint32_t records_of_a_key; /* after which it is changed */
-    unsigned char keys[2][PSD_CHANNEL_KEY]; /* in clear: the client's and the server's */
+    unsigned char keys[2][PSD_CHANNEL_KEY]; /* in clear: the client's and the server's, until */
+    bool has_given_keys;                    /* somebody has them */
 };
 
 psd_status psd_channel_read_tls(struct psd_channel *channel, const struct iovec *to, int spans,

@@ -223,6 +223,7 @@ static void keys_are_the_same_crosswise_and_different_otherwise(void)
     CHECK_OK(psd_channel_keys(pair.channel[0], sending[0], receiving[0]));
     CHECK_OK(psd_channel_keys(pair.channel[1], sending[1], receiving[1]));
     CHECK_OK(psd_channel_keys(other.channel[0], sending[2], receiving[2]));
+    CHECK_STATUS(PSD_EINVAL, psd_channel_keys(pair.channel[0], sending[0], receiving[0]));
     CHECK(memcmp(sending[0], receiving[1], PSD_CHANNEL_KEY) == 0);
     CHECK(memcmp(receiving[0], sending[1], PSD_CHANNEL_KEY) == 0);
     CHECK(memcmp(sending[0], receiving[0], PSD_CHANNEL_KEY) != 0);

@@ -9,13 +9,19 @@
 
 #include "net/tcp/seal.h"
 #include "base/alloc.h"
+#include "base/secret.h"
 
 #include <openssl/crypto.h>
 #include <openssl/sha.h>
 #include <string.h>
 
-struct psd_seal {
+/* As good as the key. */
+struct hashes {
     SHA256_CTX inner, outer;
+};
+
+struct psd_seal {
+    struct psd_secret *hashes; /* owned; a struct hashes */
 };
 
 /* What is left of a hash after the key's block. */
@@ -33,34 +39,41 @@ static void begin(SHA256_CTX *hash, const unsigned char key[PSD_CHANNEL_KEY], un
 
 psd_status psd_seal_create(const unsigned char key[PSD_CHANNEL_KEY], struct psd_seal **out)
 {
-    struct psd_seal *seal = psd_alloc(sizeof *seal);
+    struct psd_seal *seal = psd_alloc_zero(1, sizeof *seal);
+    struct hashes hashes;
 
     if (!seal)
         return PSD_ENOMEM;
-    begin(&seal->inner, key, 0x36);
-    begin(&seal->outer, key, 0x5c);
-    *out = seal;
-    return PSD_OK;
+    begin(&hashes.inner, key, 0x36);
+    begin(&hashes.outer, key, 0x5c);
+    psd_status status = psd_secret_create(&hashes, sizeof hashes, &seal->hashes);
+    OPENSSL_cleanse(&hashes, sizeof hashes);
+    if (status == PSD_OK)
+        *out = seal;
+    else
+        psd_seal_destroy(seal);
+    return status;
 }
 
 void psd_seal_destroy(struct psd_seal *seal)
 {
     if (!seal)
         return;
-    OPENSSL_cleanse(seal, sizeof *seal);
+    psd_secret_destroy(seal->hashes);
     psd_alloc_free(seal);
 }
 
 static void compute(const struct psd_seal *seal, const unsigned char head[PSD_WIRE_HEAD],
                     unsigned char out[SHA256_DIGEST_LENGTH])
 {
-    SHA256_CTX hash = seal->inner;
+    const struct hashes *hashes = psd_secret_data(seal->hashes);
+    SHA256_CTX hash = hashes->inner;
 
     SHA256_Update(&hash, head, PSD_WIRE_SEALED);
     SHA256_Final(out, &hash);
-    hash = seal->outer;
+    hash = hashes->outer;
     SHA256_Update(&hash, out, SHA256_DIGEST_LENGTH);
-    SHA256_Final(out, &hash);
+    SHA256_Final(out, &hash); /* nothing of the key is left in it */
 }
 
 void psd_seal_put(struct psd_seal *seal, unsigned char head[PSD_WIRE_HEAD])
