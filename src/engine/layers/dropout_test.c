@@ -1,4 +1,4 @@
-#include "nets.h"
+#include "slopes.h"
 
 #define DATA(rows)                                                                         \
     "force_backward: true layer { name: 'd' type: 'Input' top: 'x' input_param { shape { " \
@@ -31,6 +31,17 @@ static void the_gradient_has_the_mask_of_its_forward(void)
         CHECK(same_bits(lab_gradient(&lab, "x"), lab_values(&lab, "y"), 800 * sizeof(float)));
     }
     lab_close(&lab);
+}
+
+static void gradients_are_slopes(void)
+{
+    check_slopes(DATA("4") DROP("y", "0.4"), NULL);
+    check_slopes(
+        DATA("4") "layer { name: 'w' type: 'Power' bottom: 'x' top: 'y' power_param { scale: 3 } "
+                  "} layer { name: 'p' type: 'Dropout' bottom: 'y' top: 'y' }",
+        NULL);
+    check_slopes(DATA("4") "layer { name: 'p' type: 'Dropout' bottom: 'x' top: 'y' phase: TEST }",
+                 NULL);
 }
 
 static void a_mask_follows_from_seed_iteration_and_sample(void)
@@ -103,6 +114,7 @@ static void dropping_everything_is_refused(void)
 int main(int argc, char **argv)
 {
     RUN(the_gradient_has_the_mask_of_its_forward)
+    RUN(gradients_are_slopes)
     RUN(a_mask_follows_from_seed_iteration_and_sample)
     RUN(workers_draw_for_their_own_samples)
     RUN(testing_in_place_is_no_work)

@@ -1,4 +1,4 @@
-#include "nets.h"
+#include "slopes.h"
 
 #define DATA                                                                                    \
     "layer { name: 'd' type: 'Input' top: 'x' top: 'z' input_param { shape { dim: 2 } shape { " \
@@ -41,9 +41,21 @@ static void it_adds_nothing_to_the_gradient_of_others(void)
     lab_close(&lab);
 }
 
+static void gradients_are_slopes(void)
+{
+    check_slopes(
+        "force_backward: true " DATA SILENCE
+        "layer { name: 'i' type: 'InnerProduct' bottom: 'x' top: 'y' inner_product_param { "
+        "num_output: 3 axis: 0 weight_filler { type: 'gaussian' } } }"
+        "layer { name: 't' type: 'TanH' bottom: 'y' top: 'w' }"
+        "layer { name: 'u' type: 'Silence' bottom: 'y' }",
+        NULL);
+}
+
 int main(int argc, char **argv)
 {
     RUN(what_it_reads_is_no_output)
     RUN(its_gradients_are_zero)
     RUN(it_adds_nothing_to_the_gradient_of_others)
+    RUN(gradients_are_slopes)
 }
