@@ -5,8 +5,8 @@
  *     data/pool1/         a layer without parameters is an empty group
  *     diff/conv1/0        gradients, where they are asked for
  *
- * A parameter that several layers share stands with the layer that made it, its gradient with each. Slashes in the name of a
- * layer make groups in groups, where Caffe fails. */
+ * A parameter that several layers share stands with the layer that made it, its gradient with each. Slashes
+ * in the name of a layer make groups in groups, where Caffe fails. */
 #ifndef PSD_ENGINE_NET_HDF5_H
 #define PSD_ENGINE_NET_HDF5_H
 
