@@ -138,7 +138,7 @@ static void options_that_make_no_sense_are_refused(void)
          {.coordinator = "inproc://x", .rates.rebuild_flops = -1}},
         {"a rate of nan a second",
          PSD_EINVAL,
-         {.coordinator = "inproc://x", .rates.update_bytes_per_s = NAN}},
+         {.coordinator = "inproc://x", .rates.update_bytes_per_s = (double)NAN}},
         {"a rate of inf a second",
          PSD_EINVAL,
          {.coordinator = "inproc://x", .rates.sum_bytes_per_s = HUGE_VAL}},
@@ -390,7 +390,7 @@ static void let_rank_0_choose(void *arg, unsigned rank)
     struct psd_comm_param conv = {.name = "conv",
                                   .rows = 1,
                                   .cols = 1,
-                                  .value = value + 256 * 1024,
+                                  .value = value + (size_t)256 * 1024,
                                   .forward_s = conv_s,
                                   .backward_s = 2 * conv_s};
     struct psd_comm_param fc = {.name = "fc",
