@@ -353,13 +353,13 @@ void psd_solver_destroy(struct psd_solver *solver)
 {
     if (!solver)
         return;
+    psd_solver_drop_history(solver); /* asks the net how much there is */
     for (size_t i = 0; i < solver->n_tests; i++)
         psd_net_destroy(solver->tests[i]);
     psd_net_destroy(solver->net);
     for (size_t i = 0; solver->nets && i < solver->n_nets; i++)
         psd_document_destroy(solver->nets[i]);
     psd_spool_end(solver->spool);
-    psd_solver_drop_history(solver);
     psd_alloc_free(solver->carried);
     psd_alloc_free(solver->losses);
     psd_alloc_free(solver->shown);
