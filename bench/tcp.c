@@ -109,9 +109,9 @@ static psd_status arrived(void *user, const unsigned char *header)
     return PSD_OK;
 }
 
-static psd_status opened(void *user, const unsigned char *header)
+static psd_status opened(void *user, uint16_t number, const unsigned char *header)
 {
-    (void)user, (void)header;
+    (void)user, (void)number, (void)header;
     return PSD_OK;
 }
 
