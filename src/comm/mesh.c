@@ -108,7 +108,7 @@ static void sent(void *user, struct psd_conn *conn, struct psd_frame *frame)
     uintptr_t at = (uintptr_t)frame, hellos = (uintptr_t)mesh->hellos;
 
     (void)conn; /* nor is it looked at: it may be far away */
-    if (at - hellos >= mesh->ranks * sizeof *frame)
+    if (at - hellos >= mesh->rank * sizeof *frame)
         mesh->handler->sent(mesh->user, frame);
 }
 
@@ -154,7 +154,7 @@ psd_status psd_mesh_open(const struct psd_mesh_options *options, struct psd_mesh
     mesh->peers = psd_alloc_zero(options->ranks, sizeof *mesh->peers);
     for (unsigned i = 0; mesh->peers && i < options->ranks; i++)
         mesh->peers[i].rank = i;
-    mesh->hellos = psd_alloc_zero(options->ranks, sizeof *mesh->hellos);
+    mesh->hellos = psd_alloc_zero(options->rank ? options->rank : 1, sizeof *mesh->hellos);
     psd_status status = mesh->peers && mesh->hellos
                             ? mesh->transport->open(&endpoint, &mesh->endpoint)
                             : PSD_ENOMEM;

@@ -6,7 +6,7 @@
  *          4      4   rate: of the sender's iteration, the bits of a float; in push and factors
  *          8      8   iteration, or the number of a collective
  *         16      4   subject: a piece, a part, a parameter or a kind of collective
- *         20      4   which: an input of the merge, a logical worker, a rank
+ *         20      4   which: an input of the merge, a logical worker, a rank, a state, bytes that came
  *         24      4   first: part of a shared piece, or which message of several
  *         28      4   count: parts from there on
  *         32      8   length of the payload in bytes

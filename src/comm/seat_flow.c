@@ -98,7 +98,9 @@ static void go_on(struct psd_comm *comm, struct psd_seat_piece *piece)
     uint64_t room = room_for(flow);
 
     piece->is_idle = room < PSD_SEAT_SMALLEST;
-    if (!piece->is_idle && psd_clock_now() < flow->until_ns && !atomic_load(&comm->ended))
+    bool is_time =
+        psd_clock_now() < flow->until_ns || flow->sent == 0; /* without any it never ends */
+    if (!piece->is_idle && is_time && !atomic_load(&comm->ended))
         send_piece(comm, piece, room < flow->size ? (size_t)room : flow->size);
 }
 
@@ -118,7 +120,8 @@ psd_status psd_seat_take_came(struct psd_comm *comm, unsigned from, uint32_t byt
     struct psd_seat_flow *flow = comm->flow;
     bool is_time = comm->job && !comm->node && flow;
 
-    if (!is_time || from != psd_seat_next_rank(comm) || bytes > flow->sent - flow->answered)
+    if (!is_time || from != psd_seat_next_rank(comm) || bytes == 0 ||
+        bytes > flow->sent - flow->answered)
         return psd_seat_out_of_turn(from, PSD_MESSAGE_CAME);
     flow->answered += bytes;
     for (unsigned i = 0; i < PSD_SEAT_WINDOW; i++) {
@@ -171,8 +174,10 @@ static unsigned rank_before(const struct psd_comm *comm)
 static psd_status check_flow(const struct psd_comm *comm, unsigned from,
                              const struct psd_message *message)
 {
+    bool is_piece = message->length != 0, is_last = message->count != 0;
+
     if (comm->node || from != rank_before(comm) || !comm->has_offered[comm->options.rank] ||
-        message->length > PSD_SEAT_LARGEST || (message->count && message->length))
+        message->length > PSD_SEAT_LARGEST || is_piece == is_last)
         return psd_seat_out_of_turn(from, message->kind);
     return PSD_OK;
 }

@@ -21,7 +21,7 @@ static void freeze(void *arg)
 }
 
 /* More than both kernels have room for. */
-static const unsigned char large[32 << 20];
+static unsigned char large[32 << 20];
 
 /* As seats do, but what is large goes nowhere. */
 static psd_status place_large(void *user, struct psd_conn *conn, const unsigned char *header,

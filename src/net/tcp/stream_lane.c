@@ -175,9 +175,9 @@ static void write_some(struct psd_stream *stream)
  * that is read first, also when a place must be waited for, though not for longer than a beat. */
 static bool has_lost_its_peer(const struct psd_stream *stream)
 {
-    bool may_hear_more = stream->is_asking || stream->reads_on;
+    bool hears_no_more = stream->is_asking ? stream->is_hopeless : !stream->reads_on;
 
-    return stream->is_mute && !stream->is_stopped && (stream->is_hopeless || !may_hear_more);
+    return stream->is_mute && !stream->is_stopped && hears_no_more;
 }
 
 /* Orders, writing, reading. Whatever it was that the socket became ready for, both are tried: whoever
