@@ -1,4 +1,4 @@
-/* ops_problem.h - one case with its data, for src/ops/ops_test.c: memory, values, and one way to
+/* ops_problem.h - one case with its data, for the tests of src/ops: memory, values, and one way to
  * run it.
  *
  *     memory of a tensor    [ guard | values ... | guard ]
@@ -255,6 +255,16 @@ static inline bool problem_run(struct problem *problem, const char *backend, uns
     results_take(results, problem);
     problem_close(ops, op);
     return true;
+}
+
+/* The largest of the magnitudes. */
+static inline double largest(const float *x, size_t count)
+{
+    double most = 0;
+
+    for (size_t i = 0; i < count; i++)
+        most = fmax(most, fabs((double)x[i]));
+    return most;
 }
 
 #endif

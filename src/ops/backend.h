@@ -5,7 +5,7 @@
  *     the books, checks values
  *
  * To add one, write <name>/<name>.c, declare it below and add its line to backends.c; ops_test.c
- * then runs all its cases on it. */
+ * and ops_slope_test.c then run all their cases on it. */
 #ifndef PSD_OPS_BACKEND_H
 #define PSD_OPS_BACKEND_H
 

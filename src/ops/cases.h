@@ -1,4 +1,4 @@
-/* cases.h - the operations that every backend is tested and timed with (ops_test.c).
+/* cases.h - the operations that every backend is tested and timed with (ops_test.c, ops_slope_test.c).
  *
  * Odd shapes come first: each differs from the usual in one way that has broken somebody's kernel.
  * Then the layers of known nets, with few samples to be tested and, marked BENCH, with as many as
