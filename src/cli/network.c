@@ -33,7 +33,7 @@ struct psd_value_ports psd_network_ports(const struct psd_network_config *config
     if (ports.first == 0)
         ports.first = PSD_TCP_PORT;
     if (ports.last == 0)
-        ports.last = ports.first < UINT16_MAX - PSD_TCP_PORTS
+        ports.last = ports.first <= UINT16_MAX - PSD_TCP_PORTS
                          ? (uint16_t)(ports.first + PSD_TCP_PORTS - 1)
                          : UINT16_MAX;
     return ports;
