@@ -16,7 +16,7 @@ void psd_seat_count_refused(const struct psd_comm *comm, struct psd_comm_counter
     out->refused_old = refusals.old;
 }
 
-/* ", garbled frames: 2" for each that is not zero; returns whether there is one. */
+/* "2 garbled frames; 1 frames of another job", of those that are not zero; returns whether there is one. */
 static bool list(const struct psd_net_refusals *refusals, char *out, size_t size)
 {
     const struct {
