@@ -145,7 +145,7 @@ static psd_status read_values(char *const values[OWN], struct psd_invitation *in
     if (rank >= ranks)
         return psd_fail(PSD_ECONFIG, "%s is %s, but ranks count from 0 and %s is %s", names[RANK],
                         values[RANK], names[RANKS], values[RANKS]);
-    PSD_TRY(read_number(names[JOB], values[JOB], 0, UINT64_MAX, &invitation->job));
+    PSD_TRY(read_number(names[JOB], values[JOB], 1, UINT64_MAX, &invitation->job));
     invitation->coordinator = values[COORDINATOR];
     invitation->address = values[ADDRESS];
     invitation->rank = (unsigned)rank;

@@ -79,6 +79,7 @@ static void every_wrong_variable_gets_a_sentence(void)
         {"tcp://h:1", "0", "0", "1", "fd:0",
          "POSEIDON_RANKS is \"0\": it is a whole number from 1"},
         {"tcp://h:1", "0", "4294967296", "1", "fd:0", "POSEIDON_RANKS is \"4294967296\""},
+        {"tcp://h:1", "0", "1", "0", "fd:0", "POSEIDON_JOB is \"0\": it is a whole number from 1"},
         {"tcp://h:1", "0", "1", "18446744073709551616", "fd:0", "POSEIDON_JOB is \"184467"},
         {"tcp://h:1", "0", "1", "1", "secret", "POSEIDON_KEY is written fd:NUMBER or file:PATH"},
     };
