@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct psd_outputs_file {
@@ -26,8 +27,9 @@ static char *path_of(const struct psd_outputs_file *file, int test)
                     : psd_alloc_text("%s.test%d.netoutputs", file->prefix, test);
 }
 
-/* Where the first row of `from` or later begins, or one that is not whole: rows rise. */
-static off_t find_end(FILE *in, int64_t from)
+/* Where the first row of `from` or later begins, or one that is not whole: rows rise. False: a line could
+ * not be read, and errno says why. */
+static bool find_end(FILE *in, int64_t from, off_t *out)
 {
     size_t room = 0;
     char *line = NULL;
@@ -40,8 +42,26 @@ static off_t find_end(FILE *in, int64_t from)
             break;
         end = ftello(in);
     }
-    free(line); /* it is getline's */
-    return end;
+    free(line); /* it is getline's, and errno stays as it is */
+    *out = end;
+    return !ferror(in) && (length > 0 || feof(in));
+}
+
+static psd_status fail_to(const char *what, const char *path)
+{
+    return psd_fail(PSD_ECONFIG, "%s cannot be %s: %s", path, what, strerrordesc_np(errno));
+}
+
+static psd_status cut_opened(FILE *in, const char *path, int64_t from)
+{
+    struct stat file;
+    off_t end = 0;
+
+    if (!find_end(in, from, &end) || fstat(fileno(in), &file) != 0)
+        return fail_to("read", path);
+    if (end < file.st_size && truncate(path, end) != 0)
+        return fail_to("written", path);
+    return PSD_OK;
 }
 
 /* Drops what the training is about to show once more. A file that is not there has nothing to drop. */
@@ -50,12 +70,10 @@ static psd_status cut(const char *path, int64_t from)
     FILE *in = fopen(path, "re");
 
     if (!in)
-        return PSD_OK;
-    off_t end = find_end(in, from);
+        return errno == ENOENT ? PSD_OK : fail_to("read", path);
+    psd_status status = cut_opened(in, path, from);
     fclose(in);
-    if (truncate(path, end) != 0)
-        return psd_fail(PSD_ECONFIG, "%s cannot be written: %s", path, strerrordesc_np(errno));
-    return PSD_OK;
+    return status;
 }
 
 /* Opens the file of the training net, -1, or of a test net. */
@@ -80,7 +98,7 @@ static psd_status open_file(struct psd_outputs_file *file, int test)
     if (status == PSD_OK)
         file->files[at] = fopen(path, file->goes_on ? "ae" : "we");
     if (status == PSD_OK && !file->files[at])
-        status = psd_fail(PSD_ECONFIG, "%s cannot be written: %s", path, strerrordesc_np(errno));
+        status = fail_to("written", path);
     psd_alloc_free(path);
     return status;
 }

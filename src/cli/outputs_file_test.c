@@ -95,6 +95,25 @@ static void a_folder_that_is_not_there_is_told(void)
     CHECK(!file && strstr(psd_error(), "nowhere/x.netoutputs cannot be written: No such file"));
 }
 
+static void what_cannot_be_read_is_told(void)
+{
+    struct psd_outputs_file *file = NULL;
+
+    CHECK(mkdir(test_path("x.netoutputs"), 0700) == 0);
+    CHECK_STATUS(PSD_ECONFIG, psd_outputs_file_open(test_path("x"), true, NULL, &file));
+    CHECK(!file && strstr(psd_error(), "x.netoutputs cannot be read: Is a directory"));
+}
+
+static void where_nothing_is_dropped_nothing_is_cut(void)
+{
+    struct psd_outputs_file *file = NULL;
+
+    CHECK(symlink("/dev/null", test_path("x.netoutputs")) == 0); /* which has no length */
+    CHECK_OK(psd_outputs_file_open(test_path("x"), true, NULL, &file));
+    CHECK_OK(psd_outputs_file_go_on(file, 3));
+    psd_outputs_file_close(file);
+}
+
 static void open_survives_every_failed_allocation(void)
 {
     bool failed = true;
@@ -118,5 +137,7 @@ int main(int argc, char **argv)
     RUN(who_goes_on_without_a_file_starts_one)
     RUN(half_a_row_goes)
     RUN(a_folder_that_is_not_there_is_told)
+    RUN(what_cannot_be_read_is_told)
+    RUN(where_nothing_is_dropped_nothing_is_cut)
     RUN(open_survives_every_failed_allocation)
 }
