@@ -108,6 +108,17 @@ static void a_training_that_goes_on_goes_on_with_its_tables(void)
     CHECK(run("cmp whole resumed && cmp whole.test resumed.test") == 0);
 }
 
+/* There is no layer ip9, which processes tell each other when they start. */
+static void a_training_that_does_not_start_leaves_its_tables_alone(void)
+{
+    start("max_iter: 33\nsnapshot: 20\n");
+    train("-n 2 --net-outputs out");
+    CHECK(run("cp out.netoutputs whole; $POSEIDON train --solver solver.prototxt -n 2 "
+              "--net-outputs out --snapshot s_iter_20.solverstate --form ip9=dense") == 1);
+    CHECK(strstr(run_err, "ip9"));
+    CHECK(run("cmp whole out.netoutputs") == 0);
+}
+
 /* --- a disk that is full -------------------------------------------------------------------------- */
 
 static void a_full_disk_costs_a_snapshot_and_not_the_training(void)
@@ -134,5 +145,6 @@ int main(int argc, char **argv)
     RUN(a_table_has_names_and_a_row_for_each_display)
     RUN(tables_are_the_same_for_any_number_of_processes)
     RUN(a_training_that_goes_on_goes_on_with_its_tables)
+    RUN(a_training_that_does_not_start_leaves_its_tables_alone)
     RUN(a_full_disk_costs_a_snapshot_and_not_the_training)
 }

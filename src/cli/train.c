@@ -169,9 +169,9 @@ static psd_status solve(struct psd_cli *cli, const struct train_options *options
         PSD_TRY(psd_enrolment_check(teamwork->wishes, teamwork->n_wishes, solver->net));
     PSD_TRY(psd_solver_probe(solver));
     PSD_TRY(start_from(cli, options, solver));
-    if (beside->outputs)
-        PSD_TRY(psd_outputs_file_go_on(beside->outputs, solver->iteration));
     PSD_TRY(psd_solver_start(solver));
+    if (beside->outputs) /* a training that does not start leaves its rows alone */
+        PSD_TRY(psd_outputs_file_go_on(beside->outputs, solver->iteration));
     show_batch(cli, teamwork, solver);
     show_plan(cli, teamwork);
     show_trust(cli, teamwork);
