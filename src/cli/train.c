@@ -372,8 +372,8 @@ const struct psd_command psd_command_train = {
         "Trains the net that the solver names, tests it and writes snapshots as the solver asks "
         "for. Options and messages are those of \"caffe train\".\n\n"
         "Ctrl-C stops after a snapshot (a second one at once), SIGHUP makes a snapshot and goes "
-        "on, SIGTERM makes a snapshot and ends with exit code 75 (a second one at once): starting "
-        "again with --snapshot goes on exactly where it was.",
+        "on, SIGTERM makes a snapshot and ends with exit code 75 (another, a second later or more, "
+        "at once): starting again with --snapshot goes on exactly where it was.",
     .options = train_options,
     .options_size = sizeof(struct train_options),
     .logs_as_caffe = true,
