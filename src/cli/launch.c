@@ -16,7 +16,8 @@ enum { INTERRUPTED = 128 + SIGINT };
 /* Milliseconds until something is to be done, -1: nothing is. */
 static int time_left(const struct psd_launch *launch)
 {
-    uint64_t now = psd_clock_now(), until = launch->act_at;
+    uint64_t now = psd_clock_now();
+    uint64_t until = launch->act_at < launch->wake_at ? launch->act_at : launch->wake_at;
 
     if (launch->options->watch && until > now + watch_ns)
         until = now + watch_ns;
@@ -65,6 +66,8 @@ static void look_after(struct psd_launch *launch)
         else
             psd_launch_hear(launch);
         call_watch(launch);
+        if (psd_clock_now() >= launch->wake_at)
+            psd_launch_wake(launch);
         if (psd_clock_now() >= launch->act_at)
             psd_launch_press(launch);
     }
@@ -120,8 +123,11 @@ static psd_status run(struct psd_launch *launch)
 
 psd_status psd_launch_run(const struct psd_launch_options *options, struct psd_launch_end *end)
 {
-    struct psd_launch launch = {
-        .options = options, .end = end, .signals = -1, .act_at = PSD_CLOCK_NEVER};
+    struct psd_launch launch = {.options = options,
+                                .end = end,
+                                .signals = -1,
+                                .wake_at = PSD_CLOCK_NEVER,
+                                .act_at = PSD_CLOCK_NEVER};
     struct sigaction usual = {.sa_handler = SIG_DFL}, before;
     size_t size = options->count * sizeof *launch.wills;
 

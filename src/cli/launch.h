@@ -4,7 +4,7 @@
  *     Ctrl-C, SIGTERM, SIGHUP --> signals -------------------> each gets each of them once
  *     lines with ranks <-------------------------------------- what ranks above 0 say (relay.h)
  *     exit code, sentence <------ who has ended, and how <----
- *     grace, SIGTERM, SIGKILL --> signals -------------------> after the first failure
+ *     SIGCONT, SIGTERM, SIGKILL > signals -------------------> after the first failure
  *
  * A member is a copy of this process as it is, which may go on to execute a program. Copies have no thread
  * but the one that forks, so none may exist. However we end, members end with us, and all they have
@@ -28,8 +28,9 @@ struct psd_launch_options {
     psd_status (*live)(void *arg, unsigned rank, int *exit_code);
     void *arg; /* borrowed for the call */
 
-    /* After the first failure others have so long to end by themselves, and at most a second after
-     * PSD_EPEER or PSD_ETIMEOUT; then they get SIGTERM, and two seconds later SIGKILL. */
+    /* After the first failure others have so long to end by themselves; then they get SIGTERM, and two
+     * seconds later SIGKILL. A second after PSD_EPEER or PSD_ETIMEOUT they get SIGCONT: who was missed may
+     * be stopped, and then learns that it is alone. */
     uint64_t grace_ns;
 
     /* Ranks above 0 speak in lines with their rank before each, and only rank 0 has our standard input,

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 
 static const uint64_t patience_ns = 2 * PSD_CLOCK_S; /* from SIGTERM to SIGKILL */
-static const uint64_t lost_ns = PSD_CLOCK_S;         /* to SIGTERM, once a member misses another */
+static const uint64_t lost_ns = PSD_CLOCK_S;         /* to SIGCONT, once a member misses another */
 
 static void tell(const struct psd_launch *launch, const char *sentence)
 {
@@ -29,6 +29,15 @@ static void keep(struct psd_launch *launch, unsigned rank, psd_status status, co
 }
 
 /* --- others end --------------------------------------------------------------------------------- */
+
+void psd_launch_wake(struct psd_launch *launch)
+{
+    launch->wake_at = PSD_CLOCK_NEVER;
+    if (launch->is_ending)
+        return;
+    tell(launch, "other members have not ended by themselves: any that is stopped goes on now");
+    psd_keeper_order(&launch->keeper, SIGCONT);
+}
 
 void psd_launch_press(struct psd_launch *launch)
 {
@@ -84,7 +93,8 @@ static void tell_end(struct psd_launch *launch, unsigned rank, int state, bool i
     launch->has_told = launch->has_told || has_words;
 }
 
-/* One that misses another has waited for it long enough, and who can hear has heard of it, too. */
+/* One that misses another has waited for it long enough. Who can hear has heard of it, too, and needs its
+ * time only to write what it has; who is stopped has to go on to hear of it. */
 static bool is_missing_another(const struct psd_launch *launch, unsigned rank)
 {
     psd_status status = launch->wills[rank].status;
@@ -94,12 +104,12 @@ static bool is_missing_another(const struct psd_launch *launch, unsigned rank)
 
 static void let_others_end(struct psd_launch *launch, unsigned rank)
 {
-    uint64_t grace_ns = launch->options->grace_ns;
+    bool is_missing = is_missing_another(launch, rank);
 
-    if (is_missing_another(launch, rank))
-        act_after(launch, grace_ns < lost_ns ? grace_ns : lost_ns);
-    else if (!launch->is_asked)
-        act_after(launch, grace_ns);
+    if (is_missing)
+        launch->wake_at = psd_clock_now() + lost_ns;
+    if (is_missing || !launch->is_asked)
+        act_after(launch, launch->options->grace_ns);
 }
 
 static void note_end(struct psd_launch *launch, const struct psd_keeper_news *news)
@@ -129,7 +139,7 @@ static void note_gone(struct psd_launch *launch)
     int state = psd_keeper_finish(&launch->keeper);
 
     launch->is_gone = true;
-    launch->act_at = PSD_CLOCK_NEVER;
+    launch->act_at = launch->wake_at = PSD_CLOCK_NEVER;
     if (state == 0)
         return;
     psd_offspring_end(&launch->others);

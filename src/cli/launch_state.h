@@ -41,6 +41,7 @@ struct psd_launch {
     bool is_ending;    /* what members do now is our doing */
     bool is_gone;      /* the keeper, and so all members */
     bool is_over;      /* nothing is left to do */
+    uint64_t wake_at;  /* when SIGCONT is due */
     uint64_t act_at;   /* when SIGTERM, or SIGKILL, is due */
     psd_status status; /* of starting and watching */
 };
@@ -54,6 +55,9 @@ void psd_launch_hear(struct psd_launch *launch);
 
 /* A failure of ours: there is no use in waiting for members. */
 void psd_launch_give_up(struct psd_launch *launch, psd_status status);
+
+/* Lets members go on that are stopped: who is missed may be one of them, and ends when it hears of it. */
+void psd_launch_wake(struct psd_launch *launch);
 
 /* Ends the members: SIGTERM first, and with the next call SIGKILL. */
 void psd_launch_press(struct psd_launch *launch);

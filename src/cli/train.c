@@ -178,10 +178,7 @@ static psd_status solve(struct psd_cli *cli, const struct train_options *options
     psd_log_info(cli->log, "Starting Optimization");
     psd_progress_start(&beside->progress, solver);
     psd_signals_start(options->on_int, options->on_hup);
-    psd_status status = psd_solver_solve(solver);
-    psd_signals_end();
-    if (status != PSD_OK)
-        return status;
+    PSD_TRY(psd_solver_solve(solver));
     psd_log_info(cli->log, "Optimization Done.");
     if (psd_signals_terminated())
         cli->exit_code = PSD_EXIT_AGAIN;
@@ -247,7 +244,8 @@ static psd_status train(struct psd_cli *cli, const struct train_options *options
         status = solve(cli, options, teamwork, solver, &beside);
     psd_screen_clear(cli->screen);
     psd_teamwork_close(teamwork);
-    psd_solver_destroy(solver);
+    psd_solver_destroy(solver); /* waits for a snapshot that is being written */
+    psd_signals_end();
     psd_outputs_file_close(beside.outputs);
     return status;
 }
