@@ -379,9 +379,13 @@ static void a_process_with_other_files_or_options_is_named_within_5_s(void)
 /* Where its files lie, and where nothing is different, is its own business. */
 static void a_process_with_files_in_another_place_takes_part(void)
 {
-    static const struct other same = {.solver = "s/snapshot_prefix: .*/snapshot_prefix: 'other'/"};
+    static const struct other same = {.net = "s/first.h5/other.h5/",
+                                      .solver = "s/snapshot_prefix: .*/snapshot_prefix: 'other'/"};
 
-    start(lenet, "max_iter: 30\n");
+    start(lenet, "max_iter: 30\ntest_iter: 1\ntest_interval: 30\n");
+    CHECK(run("echo \"layer { name: 'out' type: 'HDF5Output' bottom: 'ip' bottom: 'label' "
+              "hdf5_output_param { file_name: 'first.h5' } include { phase: TEST } }\" "
+              ">>net.prototxt") == 0);
     if (train_with(&same) != 0)
         TEST_FAIL("%s", run_err);
     CHECK(run("ls s_iter_30.solverstate") == 0);

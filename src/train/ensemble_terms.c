@@ -87,7 +87,7 @@ static const char *const own_fields[] = {
     "debug_info",  "type",       "solver_type", "random_seed",     NULL};
 
 /* Parts of a database, and machines, have files in places of their own. */
-static const char *const own_places[] = {"source", "mean_file", "root_folder", NULL};
+static const char *const own_places[] = {"source", "mean_file", "root_folder", "file_name", NULL};
 
 static bool is_own(const char *name)
 {
