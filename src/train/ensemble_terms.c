@@ -52,14 +52,34 @@ static void add_text(struct terms *terms, const char *name, const char *text)
     add(terms, psd_crc32c(0, text, strlen(text)), "", "%s", name);
 }
 
-/* Those that kernels are chosen by. */
-static uint64_t instruction_sets(void)
-{
 #if defined(__x86_64__) || defined(__i386__)
-    return (__builtin_cpu_supports("sse4.2") ? 1U : 0) | (__builtin_cpu_supports("avx") ? 2U : 0) |
-           (__builtin_cpu_supports("avx2") ? 4U : 0) | (__builtin_cpu_supports("fma") ? 8U : 0) |
-           (__builtin_cpu_supports("avx512f") ? 16U : 0);
+/* Backends that bits depend on are chosen by AVX2 and FMA (ops/simd), as are functions of the C library; of
+ * what math/ is computed with nothing is seen in its bits (product.h). */
+static bool has_simd(void)
+{
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
+
+/* oneDNN, which may compute unless another backend is asked for, takes the most of these that it finds. */
+static uint64_t sets_of_onednn(void)
+{
+    bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                  __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+
+    return (__builtin_cpu_supports("sse4.1") ? 2U : 0) | (__builtin_cpu_supports("avx") ? 4U : 0) |
+           (__builtin_cpu_supports("avx2") ? 8U : 0) | (avx512 ? 16U : 0);
+}
+#endif
+
+/* Those that kernels with other bits are chosen by. */
+static uint64_t instruction_sets(const char *backend)
+{
+    bool with_onednn = !backend || strcmp(backend, "onednn") == 0;
+
+#if defined(__x86_64__) || defined(__i386__)
+    return (has_simd() ? 1U : 0) | (with_onednn ? sets_of_onednn() : 0);
 #else
+    (void)with_onednn;
     return 0;
 #endif
 }
@@ -69,8 +89,8 @@ static void add_options(const struct psd_ensemble *ensemble, struct terms *terms
     const struct psd_ensemble_options *options = &ensemble->options;
 
     add_text(terms, "the version of poseidon", psd_version());
-    add_number(terms, "the processor's instruction set", instruction_sets());
     add_text(terms, "--backend", options->backend ? options->backend : "");
+    add_number(terms, "the processor's instruction set", instruction_sets(options->backend));
     add_number(terms, "--worker-threads", options->threads ? options->threads : 1);
     add_number(terms, "--global-batch", options->global_batch);
     add_number(terms, "--reduce", options->sums);
