@@ -337,14 +337,14 @@ static inline bool crew_claim(unsigned port)
     return false;
 }
 
-/* A port that is nobody's, below those that the kernel gives to who connects. */
+/* A port that is nobody's, below those of other tests and those that the kernel gives to who connects. */
 static inline unsigned crew_port(void)
 {
     static atomic_uint jobs;
     unsigned port = 0;
 
     do
-        port = 12000 + ((unsigned)getpid() * 101 + atomic_fetch_add(&jobs, 1)) % 20000;
+        port = 12000 + ((unsigned)getpid() * 101 + atomic_fetch_add(&jobs, 1)) % 8000;
     while (!crew_claim(port) || !crew_is_free(port));
     return port;
 }
