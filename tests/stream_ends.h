@@ -306,7 +306,8 @@ static inline void wait_for(struct end *end, const char *diary)
     }
 }
 
-/* Runs the test, which joins and parts the ends, for channels in clear and encrypted, with the loop as lane and with another one. */
+/* Runs the test, which joins and parts the ends, for channels in clear and encrypted, with the loop as lane
+ * and with another one. */
 static inline void on_each_kind(void (*test)(struct ends *ends))
 {
     for (unsigned kind = 0; kind < 4; kind++) {

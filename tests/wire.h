@@ -302,8 +302,9 @@ static inline void wire_check_bits(const struct crew_case *c, const float *expec
     wire_destroy(wire);
 }
 
-/* Four processes, of which one has a fate. Only one that is stopped is told by its silence: for it the time is
- * short, yet long enough for the others to live in, however busy the machine. True: it was named in time. */
+/* Four processes, of which one has a fate. Only one that is stopped is told by its silence: for it the time
+ * is short, yet long enough for the others to live in, however busy the machine. True: it was named in
+ * time. */
 static inline bool wire_lose_once(enum wire_fate fate, unsigned victim, bool is_rude)
 {
     struct wire *wire =
@@ -323,8 +324,8 @@ static inline bool wire_lose_once(enum wire_fate fate, unsigned victim, bool is_
     return in_time;
 }
 
-/* What is promised about the time holds on a machine that is not too busy, and without a sanitizer: so once in
- * many times is enough. */
+/* What is promised about the time holds on a machine that is not too busy, and without a sanitizer: so once
+ * in many times is enough. */
 static inline void wire_lose(enum wire_fate fate, unsigned victim, bool is_rude)
 {
     unsigned times = 1;

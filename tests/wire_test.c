@@ -7,8 +7,8 @@
 static const enum psd_route routes[] = {PSD_ROUTE_AUTO, PSD_ROUTE_BROADCAST, PSD_ROUTE_ROW_SHARDED,
                                         PSD_ROUTE_SINGLE_OWNER};
 
-/* Factored layers take the route of the case, and all else goes by servers: on the simulated network, and over
- * sockets that are encrypted, in clear, and several for each pair. */
+/* Factored layers take the route of the case, and all else goes by servers: on the simulated network, and
+ * over sockets that are encrypted, in clear, and several for each pair. */
 static void check_route(struct crew_case c, enum psd_route route, const float *alone)
 {
     c.route = c.ranks == 1 ? PSD_ROUTE_LOCAL : route;

@@ -199,7 +199,7 @@ static void any_number_of_processes_gives_the_same_bits(void)
     }
 }
 
-/* Eight times the rate of an eighth, as older systems have it for these rules: all of it are powers of two. */
+/* Eight times the rate of an eighth, as older systems have it for these rules: all are powers of two. */
 static void sums_are_means_at_another_rate(void)
 {
     static const char *const rules[] = {"type: 'SGD'", "type: 'Nesterov'"};
