@@ -189,7 +189,8 @@ static void a_job_goes_on_with_another_number_of_processes(void)
  * the end take is then in run_out. */
 static int train_until(const char *arguments, const char *then)
 {
-    return run("$POSEIDON train --solver solver.prototxt --log-prefix none %s 2>log & pid=$!; "
+    return run(": >log; " /* of the one before */
+               "$POSEIDON train --solver solver.prototxt --log-prefix none %s 2>log & pid=$!; "
                "until grep -q 'Iteration 20,' log; do " END_WITHOUT_IT "sleep 0.05; done; "
                "from=$(date +%%s%%N); %s "
                "wait $pid; code=$?; echo $((($(date +%%s%%N) - from) / 1000000))e-3; "
@@ -292,7 +293,7 @@ static int at_a_free_port(int (*test)(const void *arg, unsigned port), const voi
 static int wait_in_vain(const void *arg, unsigned port)
 {
     (void)arg;
-    return run("head -c 32 /dev/urandom >key && chmod 600 key; " INVITE_TWO
+    return run(": >log; head -c 32 /dev/urandom >key && chmod 600 key; " INVITE_TWO
                "train='$POSEIDON train --solver solver.prototxt --net.timeout 10min'; "
                "(POSEIDON_RANK=1; export POSEIDON_RANK; eval exec $train) 2>other.log & other=$!; "
                "trap 'kill -9 $other' EXIT; "

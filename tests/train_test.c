@@ -381,7 +381,7 @@ static void a_file_that_cannot_be_written_takes_its_set_along(void)
  * code; what it said is in run_err. */
 static int train_with_signals(const char *signals)
 {
-    return run("$POSEIDON train -solver solver.prototxt 2>log & pid=$!; "
+    return run(": >log; $POSEIDON train -solver solver.prototxt 2>log & pid=$!; "
                "until grep -q 'Iteration 10,' log; do sleep 0.02; done; %s wait $pid; code=$?; "
                "cat log >&2; exit $code",
                signals);
@@ -433,7 +433,7 @@ static int train_with_two_signals(const char *first, const char *second)
     start("max_iter: 100000000\n");
     CHECK(run("sed -i 's/dim: 8 dim: 1 dim: 12 dim: 12/dim: 8 dim: 64 dim: 250 dim: 250/; "
               "s/num_output: 4 kernel_size: 3/num_output: 64 kernel_size: 7/' net.prototxt") == 0);
-    return run("$POSEIDON train -solver solver.prototxt 2>log & pid=$!; "
+    return run(": >log; $POSEIDON train -solver solver.prototxt 2>log & pid=$!; "
                "until grep -q 'Learning Rate' log; do sleep 0.02; done; sleep 0.1; kill -%s $pid; "
                "while grep -q '^ShdPnd:.*[1-9a-f]' /proc/$pid/status; do sleep 0.02; done; "
                "sleep 0.1; kill -%s $pid; wait $pid",
