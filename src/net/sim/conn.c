@@ -13,7 +13,6 @@
 
 #include <assert.h>
 #include <stdio.h>
-#include <string.h>
 
 static psd_status open_endpoint(const struct psd_endpoint_options *options,
                                 struct psd_endpoint **out)
@@ -44,11 +43,10 @@ static struct psd_sim_pair *new_pair(struct psd_sim_member *from, struct psd_sim
 {
     struct psd_sim *sim = from->sim;
     size_t moments = 2 * sizeof(uint64_t) * sim->options.streams;
-    struct psd_sim_pair *pair = psd_alloc_aligned(PSD_SIM_CACHE_LINE, sizeof *pair + moments);
+    struct psd_sim_pair *pair = psd_alloc_aligned_zero(PSD_SIM_CACHE_LINE, sizeof *pair + moments);
 
     if (!pair)
         return NULL;
-    memset(pair, 0, sizeof *pair + moments);
     for (size_t i = 0; i < 2; i++) {
         pair->ends[i].conn.transport = &psd_transport_sim;
         pair->ends[i].pair = pair;
