@@ -1,6 +1,7 @@
 /* links.c - namespaces where we may, loopback elsewhere. */
 #include "cli/links.h"
 #include "base/clock.h"
+#include "cli/network.h"
 #include "net/tcp/address.h"
 
 #include <stdio.h>
@@ -64,14 +65,13 @@ psd_status psd_links_measure(const struct psd_links *links, struct psd_goodput *
 
 psd_status psd_links_coordinator(struct psd_links *links, char *out, size_t size)
 {
+    static const struct psd_network_config usual;
     unsigned port = PSD_TCP_PORT; /* nobody else is in our namespaces */
     char address[64];
 
     if (!links->netns) {
         psd_port_release(&links->port);
-        PSD_TRY(
-            psd_port_hold((struct psd_value_ports){PSD_TCP_PORT, PSD_TCP_PORT + PSD_TCP_PORTS - 1},
-                          &links->port));
+        PSD_TRY(psd_port_hold(psd_network_ports(&usual), &links->port));
         port = links->port.number;
     }
     snprintf(out, size, "tcp://%s:%u", psd_links_address(links, 0, address, sizeof address), port);
