@@ -107,4 +107,14 @@ static inline void run_write(const char *path, const char *text)
     CHECK(fclose(file) == 0);
 }
 
+/* Snapshots of solver.prototxt go to the folder "small", where a small file system can be mounted; the test
+ * is skipped where that cannot be done. */
+static inline void run_save_to_small(void)
+{
+    if (run("unshare -m mount -t tmpfs -o size=100k none /mnt") != 0)
+        SKIP("mounting a small file system takes root: %s", run_err);
+    CHECK(run("mkdir small && sed -i 's/prefix: \"s\"/prefix: \"small\\/s\"/' solver.prototxt") ==
+          0);
+}
+
 #endif

@@ -344,10 +344,7 @@ static void snapshots_have_their_names_and_can_be_printed(void)
 static void a_full_disk_costs_a_snapshot_and_not_the_training(void)
 {
     start("max_iter: 35\nsnapshot: 10\nsnapshot_after_train: false\n");
-    if (run("unshare -m mount -t tmpfs -o size=100k none /mnt") != 0)
-        SKIP("mounting a small file system takes root: %s", run_err);
-    CHECK(run("mkdir small && sed -i 's/prefix: \"s\"/prefix: \"small\\/s\"/' solver.prototxt") ==
-          0);
+    run_save_to_small();
     CHECK(run("unshare -m sh -c 'mount -t tmpfs -o size=64k none small && "
               "$POSEIDON train -solver solver.prototxt && ls small && "
               "$POSEIDON print small/s_iter_10.caffemodel >model'") == 0);
