@@ -73,7 +73,7 @@ struct psd_comm_rates {
     double rebuild_flops, update_bytes_per_s, sum_bytes_per_s;
 };
 
-/* What a seat is opened with. All but address, streams, lanes, rank, hosted, batch, batches, bandwidth,
+/* What a seat is opened with. All but address, streams, lanes, congestion, rank, hosted, batch, batches, bandwidth,
  * latency, timeout_ms, threads, warn, context and rates is the same for all processes. */
 struct psd_comm_options {
     /* Where rank 0 is found: "tcp://host:port", or, among threads of one process, "inproc://name";
@@ -95,6 +95,11 @@ struct psd_comm_options {
 
     unsigned streams; /* tcp: sockets to each process; 0: as many as lanes, or 1 */
     unsigned lanes;   /* tcp: threads that read and write; 0: the one that does everything else */
+
+    /* tcp: the kernel's congestion control for our sockets, "reno"; copied. NULL: the system's, but cubic
+     * or reno in place of bbr, which stops now and then while all wait for it. */
+    const char *congestion;
+
     unsigned rank, ranks; /* this process among how many; 0 ranks: 1 */
     unsigned workers;     /* S logical workers of the whole job, at least `ranks`; 0: as many */
 

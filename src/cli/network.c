@@ -1,6 +1,8 @@
 #include "cli/network.h"
 #include "net/tcp/address.h"
 
+#include <string.h>
+
 static const char *const encrypts[] = {"auto", "on", "off", NULL};
 
 const struct psd_setting psd_network_settings[] = {
@@ -19,6 +21,10 @@ const struct psd_setting psd_network_settings[] = {
      "connections between each two processes, where one cannot fill the link; 0: as many as lanes, "
      "or 1",
      PSD_INT(struct psd_network_config, streams, 0, PSD_NETWORK_STREAMS)},
+    {"net.congestion", "auto",
+     "the kernel's congestion control for connections, by name; auto: the system's, but cubic or "
+     "reno in place of bbr",
+     PSD_TEXT(struct psd_network_config, congestion)},
     {"net.lanes", "0",
      "threads of a process that only send, receive and encrypt; 0: none, a thread that sums and "
      "plans does it",
@@ -37,4 +43,9 @@ struct psd_value_ports psd_network_ports(const struct psd_network_config *config
                          ? (uint16_t)(ports.first + PSD_TCP_PORTS - 1)
                          : UINT16_MAX;
     return ports;
+}
+
+const char *psd_network_congestion(const struct psd_network_config *config)
+{
+    return strcmp(config->congestion, "auto") == 0 ? NULL : config->congestion;
 }

@@ -12,9 +12,13 @@ struct psd_network_config {
     enum psd_network_encrypt encrypt;
     struct psd_value_ports port;
     int64_t streams, lanes; /* 0: not said */
+    char *congestion;       /* "auto": not said */
 };
 
 enum { PSD_NETWORK_STREAMS = 64 }; /* of each two processes, and lanes of one, at most */
+
+/* The congestion control that is said, or NULL. */
+const char *psd_network_congestion(const struct psd_network_config *config);
 
 /* The ports that a process may listen at, the first free one of which it takes. */
 struct psd_value_ports psd_network_ports(const struct psd_network_config *config);

@@ -174,7 +174,8 @@ static psd_status take_seat(struct psd_comm *comm, const struct psd_comm_options
     PSD_TRY(start_threads(comm));
     PSD_TRY(wait_for_all(comm));
     comm->options.update.rule = comm->job->rule->name; /* the caller's text is no longer needed, */
-    comm->options.key = NULL;                          /* and the transport has the key */
+    comm->options.key = NULL;                          /* and the transport has the next two */
+    comm->options.congestion = NULL;
     return find_hosted(comm);
 }
 

@@ -207,6 +207,7 @@ static struct psd_net_config config_of(const struct psd_comm_options *options)
                                    .in_clear = options->in_clear,
                                    .streams = options->streams,
                                    .lanes = options->lanes,
+                                   .congestion = options->congestion,
                                    .timeout_ns = options->timeout_ms * PSD_CLOCK_MS};
 }
 

@@ -80,13 +80,15 @@ struct psd_net_handler {
 
 /* How a transport between machines behaves; all zero is the default. The others look at nothing of it. */
 struct psd_net_config {
-    uint64_t job;        /* the number of the job: frames of another are refused */
-    uint32_t epoch;      /* of its membership: frames of another are refused, too */
-    bool in_clear;       /* net.encrypt=off: authenticated, but readable by whoever listens */
-    unsigned streams;    /* of a connection; 0: as many as lanes */
-    unsigned lanes;      /* threads that read and write beside the loop; 0: the loop does it */
-    uint64_t timeout_ns; /* a peer silent for this long has left; 0: 10 s */
-    uint64_t caller_ns;  /* for who calls to show that it has the key, and again to say what it
+    uint64_t job;           /* the number of the job: frames of another are refused */
+    uint32_t epoch;         /* of its membership: frames of another are refused, too */
+    bool in_clear;          /* net.encrypt=off: authenticated, but readable by whoever listens */
+    unsigned streams;       /* of a connection; 0: as many as lanes */
+    unsigned lanes;         /* threads that read and write beside the loop; 0: the loop does it */
+    const char *congestion; /* tcp: the congestion control of sockets; copied; NULL: the best of the
+                               system's (congestion.h) */
+    uint64_t timeout_ns;    /* a peer silent for this long has left; 0: 10 s */
+    uint64_t caller_ns;     /* for who calls to show that it has the key, and again to say what it
                             opens; 0: 2 s, or the timeout if that is shorter */
 };
 

@@ -104,6 +104,7 @@ static psd_status start_stream(struct psd_tcp_leg *leg)
                                          .job = endpoint->config.job,
                                          .epoch = endpoint->config.epoch,
                                          .number = leg->number,
+                                         .congestion = endpoint->congestion,
                                          .refusals = &endpoint->refusals};
 
     psd_loop_unwatch(endpoint->loop, &leg->watch);

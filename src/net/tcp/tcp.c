@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static psd_status check(const struct psd_endpoint_options *options)
@@ -23,7 +24,7 @@ static psd_status check(const struct psd_endpoint_options *options)
         options->config.lanes > PSD_OPENING_STREAMS)
         return psd_fail(PSD_EINVAL, "a connection has %d streams and lanes at most",
                         PSD_OPENING_STREAMS);
-    return PSD_OK;
+    return options->config.congestion ? psd_congestion_check(options->config.congestion) : PSD_OK;
 }
 
 static struct psd_net_config with_defaults(struct psd_net_config config)
@@ -90,6 +91,10 @@ static psd_status open_endpoint(const struct psd_endpoint_options *options,
     endpoint->handler = options->handler;
     endpoint->user = options->user;
     endpoint->config = with_defaults(options->config);
+    if (options->config.congestion)
+        snprintf(endpoint->congestion, sizeof endpoint->congestion, "%s",
+                 options->config.congestion);
+    endpoint->config.congestion = endpoint->congestion;
     endpoint->listener = -1;
     psd_list_init(&endpoint->callers);
     psd_list_init(&endpoint->conns);

@@ -19,6 +19,7 @@
 #include "base/loop.h"
 #include "net/reason.h"
 #include "net/tcp/address.h"
+#include "net/tcp/congestion.h"
 #include "net/tcp/frames.h"
 #include "net/tcp/opening.h"
 #include "net/tcp/stream.h"
@@ -30,19 +31,20 @@ struct psd_endpoint {
     const struct psd_net_handler *handler;
     void *user;
     struct psd_net_config config; /* without zeros where they mean a default */
-    struct psd_trust *trust;      /* owned */
-    struct psd_loop **lanes;      /* owned; [config.lanes] */
-    unsigned next_lane;           /* for the next stream */
-    int listener;                 /* owned; -1: not yet */
-    struct psd_watch watch;       /* of the listener */
-    uint16_t port;                /* of the listener */
-    char address[PSD_TCP_TEXT];   /* where it listens */
-    struct psd_list callers;      /* legs without a connection; owned */
-    unsigned calling;             /* how many */
-    struct psd_list conns;        /* owned */
-    size_t put_off;               /* legs that wait for an arrival */
-    struct psd_timer beat;        /* always set */
-    uint64_t beat_ns;             /* between two beats */
+    char congestion[PSD_CONGESTION_NAME];
+    struct psd_trust *trust;    /* owned */
+    struct psd_loop **lanes;    /* owned; [config.lanes] */
+    unsigned next_lane;         /* for the next stream */
+    int listener;               /* owned; -1: not yet */
+    struct psd_watch watch;     /* of the listener */
+    uint16_t port;              /* of the listener */
+    char address[PSD_TCP_TEXT]; /* where it listens */
+    struct psd_list callers;    /* legs without a connection; owned */
+    unsigned calling;           /* how many */
+    struct psd_list conns;      /* owned */
+    size_t put_off;             /* legs that wait for an arrival */
+    struct psd_timer beat;      /* always set */
+    uint64_t beat_ns;           /* between two beats */
     struct psd_net_refusals refusals;
 };
 
