@@ -94,7 +94,8 @@ struct psd_comm_options {
     bool in_clear;
 
     unsigned streams; /* tcp: sockets to each process; 0: as many as lanes, or 1 */
-    unsigned lanes;   /* tcp: threads that read and write; 0: the one that does everything else */
+    unsigned lanes;   /* tcp: threads that read and write; 0: the one that does everything else, or,
+                         without `streams`, those that a link above 10 Gbit/s needs */
 
     /* tcp: the kernel's congestion control for our sockets, "reno"; copied. NULL: the system's, but cubic
      * or reno in place of bbr, which stops now and then while all wait for it. */

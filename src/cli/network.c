@@ -26,8 +26,8 @@ const struct psd_setting psd_network_settings[] = {
      "reno in place of bbr",
      PSD_TEXT(struct psd_network_config, congestion)},
     {"net.lanes", "0",
-     "threads of a process that only send, receive and encrypt; 0: none, a thread that sums and "
-     "plans does it",
+     "threads of a process that only send, receive and encrypt; 0: a thread that sums and plans "
+     "does it, or, where net.streams is 0 too, those that the link's speed asks for",
      PSD_INT(struct psd_network_config, lanes, 0, PSD_NETWORK_STREAMS)},
     {0},
 };

@@ -9,6 +9,8 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/status.h"
+#include "base/thread.h"
+#include "net/tcp/link.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -34,13 +36,22 @@ static struct psd_net_config with_defaults(struct psd_net_config config)
     if (config.caller_ns == 0)
         config.caller_ns =
             config.timeout_ns < 2 * PSD_CLOCK_S ? config.timeout_ns : 2 * PSD_CLOCK_S;
-    if (config.streams == 0)
-        config.streams = config.lanes ? config.lanes : 1;
     return config;
+}
+
+/* Where nobody has said how many streams and lanes there are, the link does. */
+static void count_lanes(struct psd_net_config *config, int listener)
+{
+    if (config->streams == 0 && config->lanes == 0)
+        config->lanes =
+            psd_link_lanes(psd_link_speed(listener), config->in_clear, psd_thread_processors());
+    if (config->streams == 0)
+        config->streams = config->lanes ? config->lanes : 1;
 }
 
 static psd_status start_lanes(struct psd_endpoint *endpoint)
 {
+    count_lanes(&endpoint->config, endpoint->listener);
     endpoint->lanes = psd_alloc_zero(endpoint->config.lanes, sizeof *endpoint->lanes);
     if (!endpoint->lanes)
         return PSD_ENOMEM;
@@ -55,9 +66,9 @@ static psd_status start(struct psd_endpoint *endpoint, const struct psd_endpoint
 {
     PSD_TRY(psd_trust_create(options->key, options->key_size, options->config.job,
                              options->config.in_clear, &endpoint->trust));
-    PSD_TRY(start_lanes(endpoint));
     PSD_TRY(
         psd_tcp_listen_open(endpoint, options->address ? options->address : "", options->towards));
+    PSD_TRY(start_lanes(endpoint));
     return psd_tcp_beats_start(endpoint);
 }
 
