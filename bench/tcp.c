@@ -2,9 +2,9 @@
  *
  * Sends frames of 512 KB over the loopback from one thread to another, from and to memory that is not in
  * the cache, and prints GB/s and the processor's seconds for a GB, both sides together: by plain
- * send and recv, and by streams in clear (sealed heads, CRC) and encrypted, stored and added, with the
- * endpoint's loop as lane and with a lane of its own. The best of several rounds counts, since others
- * may use the machine. */
+ * send and recv, by OpenSSL's own SSL_write and SSL_read with the same cipher, and by streams in clear
+ * (sealed heads, CRC) and encrypted, stored and added, with the endpoint's loop as lane and with a lane of
+ * its own. The best of several rounds counts, since others may use the machine. */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/loop.h"
@@ -13,6 +13,7 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <openssl/ssl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,9 +32,14 @@ enum {
 
 static const uint64_t volume = 400000000; /* bytes of a round */
 
+static const char key[] = "0123456789abcdef0123456789abcdef";
+
+struct side;
+
 struct way {
     const char *name;
-    bool is_plain, in_clear, add, has_lane;
+    void (*go)(struct side *sides); /* NULL: by streams, which the rest is about */
+    bool is_openssl, in_clear, add, has_lane;
 };
 
 struct figures {
@@ -46,6 +52,7 @@ struct side {
     struct psd_loop *loop, *lane; /* owned */
     struct psd_stream *stream;
     struct psd_channel *channel;
+    SSL *ssl; /* owned; NULL: not by OpenSSL alone */
     struct psd_net_refusals refusals;
     unsigned char *memory;
     struct psd_frame frames[WINDOW];
@@ -171,6 +178,86 @@ static void go_plainly(struct side sides[2])
     pthread_join(thread, NULL);
 }
 
+/* --- by OpenSSL alone ----------------------------------------------------------------------------- */
+
+static unsigned give_key(unsigned char *out, unsigned most)
+{
+    check(most >= sizeof key, "key");
+    memcpy(out, key, sizeof key);
+    return sizeof key;
+}
+
+static unsigned client_key(SSL *ssl, const char *hint, char *name, unsigned name_most,
+                           unsigned char *out, unsigned most)
+{
+    (void)ssl, (void)hint;
+    snprintf(name, name_most, "bench");
+    return give_key(out, most);
+}
+
+static unsigned server_key(SSL *ssl, const char *name, unsigned char *out, unsigned most)
+{
+    (void)ssl, (void)name;
+    return give_key(out, most);
+}
+
+static void connect_by_openssl(void *arg)
+{
+    struct side *side = arg;
+
+    check(SSL_connect(side->ssl) == 1, "SSL_connect");
+}
+
+static void shake_by_openssl(struct side sides[2])
+{
+    SSL_CTX *context = SSL_CTX_new(TLS_method());
+    pthread_t thread;
+
+    check(context && SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) == 1 &&
+              SSL_CTX_set_ciphersuites(context, "TLS_AES_128_GCM_SHA256") == 1,
+          "SSL_CTX_new");
+    SSL_CTX_set_psk_client_callback(context, client_key);
+    SSL_CTX_set_psk_server_callback(context, server_key);
+    for (int i = 0; i < 2; i++) {
+        sides[i].ssl = SSL_new(context);
+        check(sides[i].ssl && SSL_set_fd(sides[i].ssl, sides[i].fd) == 1, "SSL_new");
+    }
+    SSL_CTX_free(context);
+    check(psd_thread_start("client", connect_by_openssl, &sides[0], &thread) == PSD_OK, "thread");
+    check(SSL_accept(sides[1].ssl) == 1, "SSL_accept");
+    pthread_join(thread, NULL);
+}
+
+static void send_by_openssl(void *arg)
+{
+    struct side *side = arg;
+
+    for (; side->bytes < volume; side->bytes += FRAME)
+        check(SSL_write(side->ssl, side->memory + side->bytes % MEMORY, FRAME) == FRAME,
+              "SSL_write");
+}
+
+static void receive_by_openssl(struct side *side)
+{
+    while (side->bytes < volume) {
+        int count = SSL_read(side->ssl, side->memory + side->bytes % MEMORY,
+                             (int)(FRAME - side->bytes % FRAME));
+        check(count > 0, "SSL_read");
+        side->bytes += (uint64_t)count;
+    }
+}
+
+static void go_by_openssl(struct side sides[2])
+{
+    pthread_t thread;
+
+    check(psd_thread_start("sender", send_by_openssl, &sides[0], &thread) == PSD_OK, "thread");
+    receive_by_openssl(&sides[1]);
+    pthread_join(thread, NULL);
+}
+
+/* --- by streams ----------------------------------------------------------------------------------- */
+
 static void open_side(void *arg)
 {
     struct side *side = arg;
@@ -256,9 +343,14 @@ static double cpu_seconds(void)
            1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
+static void close_by_hand(struct side *side)
+{
+    SSL_free(side->ssl);
+    close(side->fd);
+}
+
 static struct figures run(const struct way *way, unsigned char *const memory[2])
 {
-    static const char key[] = "0123456789abcdef0123456789abcdef";
     struct side sides[2];
     struct psd_trust *trust = NULL;
     int fds[2];
@@ -272,7 +364,9 @@ static struct figures run(const struct way *way, unsigned char *const memory[2])
         pthread_mutex_init(&sides[i].lock, NULL);
         pthread_cond_init(&sides[i].ended, NULL);
     }
-    if (!way->is_plain) {
+    if (way->is_openssl)
+        shake_by_openssl(sides);
+    if (!way->go) {
         check(psd_trust_create(key, sizeof key, JOB, way->in_clear, &trust) == PSD_OK, "key");
         shake_hands(trust, sides);
         start_side(&sides[0]);
@@ -280,15 +374,11 @@ static struct figures run(const struct way *way, unsigned char *const memory[2])
     }
     uint64_t start = psd_clock_now();
     double cpu = cpu_seconds();
-    (way->is_plain ? go_plainly : go)(sides);
+    (way->go ? way->go : go)(sides);
     double seconds = (double)(psd_clock_now() - start) / 1e9, gigabytes = (double)volume / 1e9;
     struct figures figures = {gigabytes / seconds, (cpu_seconds() - cpu) / gigabytes};
-    for (int i = 0; i < 2; i++) {
-        if (way->is_plain)
-            close(fds[i]);
-        else
-            stop_side(&sides[i]);
-    }
+    for (int i = 0; i < 2; i++)
+        (way->go ? close_by_hand : stop_side)(&sides[i]);
     psd_trust_destroy(trust);
     return figures;
 }
@@ -304,7 +394,8 @@ static unsigned char *new_memory(void)
 }
 
 static const struct way ways[] = {
-    {.name = "plain send and recv", .is_plain = true},
+    {.name = "plain send and recv", .go = go_plainly},
+    {.name = "OpenSSL alone", .go = go_by_openssl, .is_openssl = true},
     {.name = "in clear, stored", .in_clear = true},
     {.name = "in clear, added", .in_clear = true, .add = true},
     {.name = "encrypted, stored"},
