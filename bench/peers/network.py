@@ -97,7 +97,8 @@ class Network:
     def _add_node(self, i):
         name, port = self.names[i], f"port{i}"
         ip("netns", "add", name)
-        ip("netns", "exec", name, "sh", "-c",  # the kernel's own default, whatever this machine has been set to
+        # The kernel's own default, whatever this machine has been set to.
+        ip("netns", "exec", name, "sh", "-c",
            "echo cubic >/proc/sys/net/ipv4/tcp_congestion_control || :")
         ip("-n", name, "link", "set", "lo", "up")
         ip("-n", self.switch, "link", "add", port, "type", "veth", "peer", "name", "eth0", "netns", name)
