@@ -47,5 +47,7 @@ struct psd_value_ports psd_network_ports(const struct psd_network_config *config
 
 const char *psd_network_congestion(const struct psd_network_config *config)
 {
-    return strcmp(config->congestion, "auto") == 0 ? NULL : config->congestion;
+    bool is_said = config->congestion && strcmp(config->congestion, "auto") != 0;
+
+    return is_said ? config->congestion : NULL;
 }

@@ -12,7 +12,7 @@ struct psd_network_config {
     enum psd_network_encrypt encrypt;
     struct psd_value_ports port;
     int64_t streams, lanes; /* 0: not said */
-    char *congestion;       /* "auto": not said */
+    char *congestion;       /* "auto" or NULL: not said */
 };
 
 enum { PSD_NETWORK_STREAMS = 64 }; /* of each two processes, and lanes of one, at most */
