@@ -169,13 +169,20 @@ static void receive_plainly(struct side *side)
     }
 }
 
-static void go_plainly(struct side sides[2])
+/* One thread sends all, and this one receives it. */
+static void go_by_hand(struct side sides[2], void (*send_all)(void *arg),
+                       void (*receive_all)(struct side *side))
 {
     pthread_t thread;
 
-    check(psd_thread_start("sender", send_plainly, &sides[0], &thread) == PSD_OK, "thread");
-    receive_plainly(&sides[1]);
+    check(psd_thread_start("sender", send_all, &sides[0], &thread) == PSD_OK, "thread");
+    receive_all(&sides[1]);
     pthread_join(thread, NULL);
+}
+
+static void go_plainly(struct side sides[2])
+{
+    go_by_hand(sides, send_plainly, receive_plainly);
 }
 
 /* --- by OpenSSL alone ----------------------------------------------------------------------------- */
@@ -249,11 +256,7 @@ static void receive_by_openssl(struct side *side)
 
 static void go_by_openssl(struct side sides[2])
 {
-    pthread_t thread;
-
-    check(psd_thread_start("sender", send_by_openssl, &sides[0], &thread) == PSD_OK, "thread");
-    receive_by_openssl(&sides[1]);
-    pthread_join(thread, NULL);
+    go_by_hand(sides, send_by_openssl, receive_by_openssl);
 }
 
 /* --- by streams ----------------------------------------------------------------------------------- */

@@ -73,8 +73,8 @@ struct psd_comm_rates {
     double rebuild_flops, update_bytes_per_s, sum_bytes_per_s;
 };
 
-/* What a seat is opened with. All but address, streams, lanes, congestion, rank, hosted, batch, batches, bandwidth,
- * latency, timeout_ms, threads, warn, context and rates is the same for all processes. */
+/* What a seat is opened with. All but address, streams, lanes, congestion, rank, hosted, batch, batches,
+ * bandwidth, latency, timeout_ms, threads, warn, context and rates is the same for all processes. */
 struct psd_comm_options {
     /* Where rank 0 is found: "tcp://host:port", or, among threads of one process, "inproc://name";
      * copied. */
