@@ -11,6 +11,7 @@
 
 #include "test.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <sys/mman.h>
@@ -72,18 +73,27 @@ static inline void run_read(int file, char *text, size_t size)
     close(file);
 }
 
+/* A file in memory. Of such a file the kernel does not guard the position that processes share, so that of
+ * two who write at once one would write over the other's: all append instead. */
+static inline int run_open(const char *name)
+{
+    int file = memfd_create(name, 0);
+
+    CHECK(file >= 0 && fcntl(file, F_SETFL, O_APPEND) == 0);
+    return file;
+}
+
 /* Runs a line for sh in the test's folder and returns its exit code, 128 + n after signal n. */
 __attribute__((format(printf, 1, 2))) static inline int run(const char *format, ...)
 {
     char line[4096];
     int status = 0;
-    int out = memfd_create("out", 0), err = memfd_create("err", 0);
+    int out = run_open("out"), err = run_open("err");
     va_list args;
 
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    CHECK(out >= 0 && err >= 0);
     pid_t child = fork();
     if (child == 0) {
         dup2(out, 1);
