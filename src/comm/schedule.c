@@ -1,6 +1,7 @@
 /* schedule.c - a line for each class that has credit, and the store of sends. */
 #include "comm/schedule.h"
 #include "base/alloc.h"
+#include "comm/flight.h"
 #include "comm/layout.h"
 #include "comm/line.h"
 
@@ -19,23 +20,28 @@ struct chunk {
 
 struct psd_schedule {
     unsigned ranks, rank;
-    size_t credit;
     void (*emit)(void *arg, struct psd_send *send);
     void *arg; /* borrowed */
     struct psd_line lines[LINES];
-    size_t in_flight[LINES]; /* bytes */
-    size_t pending;          /* sends */
-    uint32_t number;         /* of the send queued next */
-    struct chunk *chunks;    /* owned; the latest first */
-    struct psd_send *store;  /* borrowed from the chunks, linked by `next` */
+    struct psd_flight flights[LINES];
+    size_t pending;         /* sends */
+    uint32_t number;        /* of the send queued next */
+    struct chunk *chunks;   /* owned; the latest first */
+    struct psd_send *store; /* borrowed from the chunks, linked by `next` */
 };
 
-static psd_status init_lines(struct psd_schedule *schedule)
+/* Nothing leaves more than a piece for each rank after what the transport still has: each destination
+ * can have its turn. */
+static psd_status init_lines(struct psd_schedule *schedule, size_t credit)
 {
+    uint64_t turn = (uint64_t)schedule->ranks * PSD_LAYOUT_MOST;
     psd_status status = PSD_OK;
 
-    for (size_t i = 0; i < LINES && status == PSD_OK; i++)
+    for (size_t i = 0; i < LINES && status == PSD_OK; i++) {
+        schedule->flights[i] =
+            (struct psd_flight){.credit = credit, .lead = credit > turn ? credit : turn};
         status = psd_line_init(&schedule->lines[i], schedule->ranks, schedule->rank);
+    }
     return status;
 }
 
@@ -49,10 +55,9 @@ psd_status psd_schedule_create(unsigned ranks, unsigned rank, size_t credit,
         return PSD_ENOMEM;
     schedule->ranks = ranks;
     schedule->rank = rank;
-    schedule->credit = credit ? credit : (size_t)4 * PSD_LAYOUT_MOST;
     schedule->emit = emit;
     schedule->arg = arg;
-    psd_status status = init_lines(schedule);
+    psd_status status = init_lines(schedule, credit ? credit : (size_t)4 * PSD_LAYOUT_MOST);
     if (status == PSD_OK)
         *out = schedule;
     else
@@ -144,18 +149,18 @@ static void emit(struct psd_schedule *schedule, struct psd_send *send)
     schedule->emit(schedule->arg, send);
 }
 
-/* Emits what has credit. The first in line is never passed by a smaller one, which would let it wait
- * for ever; where nothing is in flight it goes whatever its size. */
+/* Emits what may leave. The first in line is never passed by a smaller one, which would let it wait
+ * for ever. */
 static void flush(struct psd_schedule *schedule, enum psd_send_class class)
 {
     struct psd_line *line = &schedule->lines[class];
-    size_t *in_flight = &schedule->in_flight[class];
+    struct psd_flight *flight = &schedule->flights[class];
 
     for (struct psd_send *send; (send = psd_line_first(line));) {
-        if (*in_flight > 0 && *in_flight + send->message.length > schedule->credit)
+        if (!psd_flight_admits(flight, send))
             break;
-        *in_flight += send->message.length;
         psd_line_take(line);
+        psd_flight_add(flight, send);
         emit(schedule, send);
     }
 }
@@ -177,7 +182,7 @@ void psd_schedule_queue(struct psd_schedule *schedule, struct psd_send *send)
 static void land(struct psd_schedule *schedule, struct psd_send *send)
 {
     if (send->class != PSD_SEND_CONTROL) {
-        schedule->in_flight[send->class] -= send->message.length;
+        psd_flight_land(&schedule->flights[send->class], send);
         psd_line_land(&schedule->lines[send->class], send);
     }
     put_back(schedule, send);

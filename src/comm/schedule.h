@@ -10,7 +10,8 @@
  * that was served longest ago goes first, and at the start the next one after our own rank, so that
  * members do not all send to the same one and no piece of a parameter comes much later than the
  * others. A destination has one send of a class in flight while others wait, so a slow one does not
- * use all credit. Credit shapes the order only: one send may always go.
+ * use all credit. Nor do the others run away from it: what leaves is at most a piece for each rank
+ * after the oldest in flight (flight.h). Both shape the order only: one send may always go.
  *
  * Belongs to the node; no clock, no I/O. Sends come from a store that grows to what the first
  * iterations need. */
@@ -35,8 +36,10 @@ struct psd_send {
     uint32_t number;           /* of equal order, the one queued first; the schedule's */
     uint64_t urgency;          /* the smaller, the sooner; below 2^63 */
     uint64_t order;            /* of equal urgency to one destination, the smaller, the sooner */
-    struct psd_send *next;     /* while it waits or is in the store */
+    struct psd_send *next;     /* while it waits, is in flight or in the store */
     struct psd_send *child;    /* while it waits (send_heap.h) */
+    struct psd_send *before;   /* while it is in flight (flight.h) */
+    uint64_t left_at;          /* bytes of its class that had left before it (flight.h) */
     bool in_flight;            /* the transport has it */
 };
 

@@ -243,6 +243,28 @@ static void a_slow_destination_does_not_use_all_credit(void)
     free_wire(wire);
 }
 
+/* The transport lets go of what is to rank 4 at once, and of what is to rank 3 when all else is out. */
+static void a_fast_destination_does_not_run_away_from_a_slow_one(void)
+{
+    struct wire *wire = new_wire(0);
+    unsigned fast = 0;
+
+    for (uint32_t i = 0; i < 40; i++) {
+        push(wire, 3, 5, PSD_LAYOUT_MOST, 100 + i);
+        push(wire, 4, 5, PSD_LAYOUT_MOST, 200 + i);
+    }
+    while (wire->n_flying) {
+        size_t index = 0;
+        while (index < wire->n_flying - 1 && wire->flying[index]->to != 4)
+            index++;
+        fast = wire->flying[index]->to == 4 ? fast + 1 : 0;
+        CHECK(fast <= RANKS);
+        land(wire, index);
+    }
+    CHECK(wire->n_subjects == 80);
+    free_wire(wire);
+}
+
 static void hear_dropped(void *arg, const struct psd_message *message, unsigned to)
 {
     struct wire *wire = arg;
@@ -303,6 +325,25 @@ static void forgetting_lets_go_what_waited_behind(void)
     CHECK(wire->n_flying == 2);
     lose(wire, 3); /* whose credit others have now */
     CHECK(wire->n_flying == 3 && wire->subjects[2] == 4);
+    free_wire(wire);
+}
+
+/* Rank 3 keeps its first piece; what is to rank 4 lands until nothing more may leave. */
+static void others_catch_up_when_the_slowest_is_lost(void)
+{
+    struct wire *wire = new_wire((size_t)4 * PSD_LAYOUT_MOST);
+
+    push(wire, 3, 5, PSD_LAYOUT_MOST, 0);
+    for (uint32_t i = 1; i < 20; i++)
+        push(wire, 4, 5, PSD_LAYOUT_MOST, i);
+    while (wire->n_flying > 1)
+        land(wire, 1);
+    CHECK(wire->n_subjects == RANKS && psd_schedule_pending(wire->schedule) == 20 - RANKS + 1);
+    lose(wire, 3);
+    CHECK(wire->n_flying == 4 && wire->dropped == 1);
+    while (wire->n_flying)
+        land(wire, 0);
+    CHECK(wire->n_subjects == 20);
     free_wire(wire);
 }
 
@@ -463,8 +504,10 @@ int main(int argc, char **argv)
     RUN(of_equal_urgency_the_order_counts_and_then_who_came_first)
     RUN(members_start_with_the_next_one_and_go_around)
     RUN(a_slow_destination_does_not_use_all_credit)
+    RUN(a_fast_destination_does_not_run_away_from_a_slow_one)
     RUN(a_lost_rank_is_forgotten_and_others_go_on)
     RUN(forgetting_lets_go_what_waited_behind)
+    RUN(others_catch_up_when_the_slowest_is_lost)
     RUN(what_a_send_owns_is_freed_with_it)
     RUN(sends_come_back_to_the_store)
     RUN(random_orders_keep_the_credit_and_starve_nobody)
