@@ -12,6 +12,7 @@ struct stage {
     const struct psd_cell *cell;
     struct psd_workload *workload; /* not dilated; a member has a copy, as of all memory */
     const struct psd_job *job;
+    struct psd_plan_network network; /* not dilated */
     float *gradients;
     unsigned iterations;
     char coordinator[64];
@@ -129,21 +130,30 @@ static psd_status run_members(struct stage *stage, struct psd_cell *cell)
     return status;
 }
 
-static psd_status simulate(const struct stage *stage, const struct psd_plan_network *network,
-                           struct psd_cell *cell)
+static psd_status simulate(const struct stage *stage, struct psd_cell *cell)
 {
     struct psd_timeline_result result;
 
     PSD_TRY(psd_timeline_run(
         &(struct psd_timeline_options){.job = stage->job,
                                        .workload = stage->workload,
-                                       .bandwidth = network->bandwidth,
-                                       .latency = network->latency,
+                                       .bandwidth = stage->network.bandwidth,
+                                       .latency = stage->network.latency,
                                        .no_overlap = !psd_scheme_overlaps(cell->scheme),
                                        .seed = 1},
         &result));
     cell->simulated_s = result.iteration_s;
     return PSD_OK;
+}
+
+/* What is really computed takes what it takes, and not what the workload says. */
+static psd_status find_bound(const struct stage *stage, struct psd_job *job, struct psd_bound *out)
+{
+    struct psd_workload workload = *stage->workload;
+
+    if (stage->bench->options->arithmetic == PSD_BENCH_REAL)
+        workload.rebuild_flops = workload.update_bytes_per_s = workload.sum_bytes_per_s = 0;
+    return psd_bound_find(job, &workload, &stage->network, out);
 }
 
 psd_status psd_bench_cell_measure(struct psd_bench *bench, const struct psd_bench_cell *what,
@@ -159,16 +169,17 @@ psd_status psd_bench_cell_measure(struct psd_bench *bench, const struct psd_benc
                           .cell = cell,
                           .workload = what->workload,
                           .job = job,
+                          .network = network,
                           .gradients = what->gradients,
                           .iterations = what->iterations};
-    psd_status status = psd_bound_find(job, what->workload, &network, &cell->bound);
+    psd_status status = find_bound(&stage, job, &cell->bound);
     if (status == PSD_OK)
         status = run_members(&stage, cell);
     psd_status freed = psd_links_shape(&bench->links, 0);
     if (status == PSD_OK)
         status = freed;
     if (status == PSD_OK)
-        status = simulate(&stage, &network, cell);
+        status = simulate(&stage, cell);
     psd_job_destroy(job);
     return status;
 }

@@ -11,8 +11,7 @@ static struct psd_cell new_cell(void)
         .scheme = PSD_SCHEME_HYBRID,
         .dilate = 2,
         .goodput = {60e6, 50e-6},
-        .bound =
-            {.compute_s = 0.6, .tail_s = 0.01, .network_s = 1.5, .turn_s = 0.1, .bytes = 178e6},
+        .bound = {.compute_s = 0.6, .tail_s = 0.01, .network_s = 1.6, .bytes = 178e6},
         .iteration = {2, 1.9, 2.2},
         .sent = 180e6,
         .all_sent = 8 * 4 * 180e6,
