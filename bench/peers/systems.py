@@ -42,7 +42,7 @@ class Run:
     def __init__(self, program, iterations, right):
         self.program, self.iterations, self.right = program, iterations, right
         self.median = self.least = self.most = 0.0  # seconds of an iteration
-        self.simulated = None  # the same, where the system can say it
+        self.bound = self.simulated = None  # the same, where the system can say them
         self.cores = 0.0  # busy on the mean
         self.work = self.own = 0.0  # CPU seconds an iteration: of the machine, of all ranks together
 
@@ -162,7 +162,9 @@ class Poseidon:
         run.median = float(row["time_ms" if is_sync else "iteration_ms"]) * scale
         run.least, run.most = float(row["least_ms"]) * scale, float(row["most_ms"]) * scale
         run.cores = float(row["cores"])
-        run.simulated = None if is_sync else float(row["simulated_ms"]) * scale
+        if not is_sync:
+            run.bound = float(row["bound_ms"]) * scale
+            run.simulated = float(row["simulated_ms"]) * scale
         gigabytes = cell.nodes * float(row["bytes" if is_sync else "sent_bytes"]) / 1e9
         run.work = float(row["cpu_s_per_gb"]) * gigabytes
         run.own = float(row["own_cpu_s_per_gb"]) * gigabytes
