@@ -6,7 +6,8 @@
         PREFIX-sw: bridge 10.77.0.254
 
 The shape, the addresses and the limits of the links are those of poseidon-bench(1), which makes such a
-network of its own. All devices live in the namespaces, so nothing of the machine's own network changes.
+network of its own. All devices live in the namespaces, so nothing of the machine's own network changes but
+that everybody may take cubic meanwhile, which all systems send with.
 The prefix has the process in it: what a killed run has left behind is removed by the next one.
 """
 import os
@@ -18,6 +19,7 @@ import time
 NAME = "psdpeers"
 NET = "10.77.0"
 QUEUE = "20ms"
+CONTROLS = "/proc/sys/net/ipv4/tcp_allowed_congestion_control"
 
 
 def ip(*words):
@@ -63,6 +65,11 @@ def remove_abandoned():
             remove([name])
 
 
+def write(path, text):
+    with open(path, "w", encoding="ascii") as file:
+        file.write(text)
+
+
 class Network:
     """Used as "with Network(nodes) as network": it is gone when the block is left, in whatever way."""
 
@@ -73,9 +80,11 @@ class Network:
         self.switch_address = NET + ".254"
         self.names = [f"{self.prefix}-{i}" for i in range(nodes)]
         self.addresses = [f"{NET}.{i + 1}" for i in range(nodes)]
+        self.controls = None  # what everybody might take before
 
     def __enter__(self):
         try:
+            self._allow_cubic()
             self._add_switch()
             for i in range(self.nodes):
                 self._add_node(i)
@@ -86,6 +95,17 @@ class Network:
 
     def __exit__(self, *_):
         remove(namespaces(self.prefix + "-"))
+        if self.controls:
+            write(CONTROLS, self.controls)
+            self.controls = None
+
+    def _allow_cubic(self):
+        """A namespace may only be set to a congestion control that everybody may take."""
+        with open(CONTROLS, encoding="ascii") as file:
+            allowed = file.read().split()
+        if "cubic" not in allowed:
+            self.controls = " ".join(allowed)
+            write(CONTROLS, self.controls + " cubic")
 
     def _add_switch(self):
         ip("netns", "add", self.switch)
