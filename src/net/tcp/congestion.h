@@ -4,7 +4,10 @@
  * for. BBR, which some systems have for the way to far-off users, nearly stops each flow for 0.2 s every
  * ten seconds to measure how long the empty way takes, and shares a link between flows less evenly. So
  * where it is the system's, cubic is taken instead, or reno, which everybody may take; any other choice
- * of the system's stays. */
+ * of the system's stays.
+ *
+ * It is taken before a socket connects, and by the one that listens for those that it accepts. A connection
+ * that BBR has begun is paced by a timer for each packet for as long as it lives, whoever takes over. */
 #ifndef PSD_NET_TCP_CONGESTION_H
 #define PSD_NET_TCP_CONGESTION_H
 

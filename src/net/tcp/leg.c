@@ -60,11 +60,12 @@ static void set_patience(int fd, uint64_t ns)
     (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof ms);
 }
 
-/* None of these can fail on a TCP socket, and none is needed for frames to be right. */
+/* Nothing here is needed for frames to be right, and what the kernel refuses is left as it is. */
 void psd_tcp_leg_tune(const struct psd_endpoint *endpoint, int fd)
 {
     int yes = 1;
 
+    psd_congestion_choose(fd, endpoint->congestion);
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
     set_patience(fd, endpoint->config.timeout_ns);
@@ -104,7 +105,6 @@ static psd_status start_stream(struct psd_tcp_leg *leg)
                                          .job = endpoint->config.job,
                                          .epoch = endpoint->config.epoch,
                                          .number = leg->number,
-                                         .congestion = endpoint->congestion,
                                          .refusals = &endpoint->refusals};
 
     psd_loop_unwatch(endpoint->loop, &leg->watch);

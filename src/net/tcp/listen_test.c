@@ -1,7 +1,9 @@
 /* listen_test.c - addresses and ports to listen at. */
+#include "net/tcp/tcp.h"
 #include "net_tcp.h"
 
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 static void open_there(struct seat *seat, const char *where, struct errand *errand)
@@ -25,6 +27,27 @@ static void a_port_is_chosen_from_7070_on(void)
     connect_to(&seats[0], "b");
     wait_for(&seats[1], "accepted\n");
     stand_up_all(seats, 2);
+}
+
+/* Whoever connects is accepted with it. */
+static void who_listens_has_the_congestion_control_that_is_named(void)
+{
+    static const char *const names[] = {"reno", "cubic"};
+
+    for (size_t i = 0; i < 2; i++) {
+        struct seat seat = {.closed = 0};
+        char name[PSD_CONGESTION_NAME] = "";
+        socklen_t size = sizeof name - 1;
+
+        if (psd_congestion_check(names[i]) != PSD_OK)
+            continue; /* it is not for everybody */
+        seat_config.congestion = names[i];
+        sit(&seat, "a");
+        CHECK(getsockopt(seat.endpoint->listener, IPPROTO_TCP, TCP_CONGESTION, name, &size) == 0);
+        CHECK_TEXT(names[i], name);
+        stand_up(&seat);
+    }
+    seat_config.congestion = NULL;
 }
 
 /* Opens two seats and returns the port of the first. What lies between them is another program's, and may
@@ -248,6 +271,7 @@ int main(int argc, char **argv)
 {
     seats_over_tcp((struct psd_net_config){.job = 7});
     RUN(a_port_is_chosen_from_7070_on)
+    RUN(who_listens_has_the_congestion_control_that_is_named)
     RUN(a_range_is_used_up_from_its_beginning)
     RUN(what_is_held_for_another_is_passed_over)
     RUN(nobody_takes_the_port_of_the_peer_that_it_looks_for)

@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "net/payload.h"
-#include "net/tcp/congestion.h"
 #include "net/tcp/stream_state.h"
 
 #include <netinet/in.h>
@@ -17,12 +16,10 @@
 enum { UNSENT = 512 << 10 };
 
 /* Frames go at once, whatever their size. A socket that is not TCP's has neither, and needs neither. */
-static void prepare_socket(int fd, const char *congestion)
+static void prepare_socket(int fd)
 {
     int yes = 1, unsent = UNSENT;
 
-    if (congestion)
-        psd_congestion_choose(fd, congestion);
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
 }
@@ -92,7 +89,7 @@ psd_status psd_stream_create(const struct psd_stream_options *options, struct ps
     stream->fd = psd_channel_fd(options->channel);
     stream->box.heard_ns = psd_clock_now();
     pthread_mutex_init(&stream->lock, NULL);
-    prepare_socket(stream->fd, options->congestion);
+    prepare_socket(stream->fd);
     psd_status status = make_seals(stream);
     if (status == PSD_OK)
         status = psd_reader_init(&stream->reader, stream->channel, stream->seals[0], &terms);

@@ -59,7 +59,6 @@ struct psd_stream_options {
     uint64_t job; /* that all heads must have, as they must the next two */
     uint32_t epoch;
     uint16_t number;                   /* or PSD_STREAM_ANY, for whoever is called */
-    const char *congestion;            /* as in congestion.h; NULL: none is chosen */
     struct psd_net_refusals *refusals; /* counted on the loop */
 };
 
