@@ -2,12 +2,13 @@
  *
  *     oldest                                     newest
  *     [to 1] <-> [to 2] <-> [to 3] <-> [to 1] <-> [to 3]     in the order in which they left
- *     |<---------------- at most `lead` bytes -------->|     also those of them that have landed
+ *     |<----------------- the lead ------------------->|     also those of them that have landed
  *
- * Two bounds: the bytes that are in flight (credit), and the bytes that have left since the oldest of
- * them did (lead). The second keeps flows side by side: TCP shares a link among the flows of a member
- * as unevenly as their windows are, and without a bound the flow with the largest share would be
- * done early while everyone waits for the smallest. Where nothing is in flight one may go whatever
+ * Two bounds. The credit is for the bytes in flight, since nothing overtakes those; a few sends may be there
+ * however long they are. The lead is for the bytes that have left since the oldest in flight did: a piece,
+ * or what is as long as the send, for each rank, or as many as are a few. It keeps flows side by side: TCP shares a link among the
+ * flows of a member as unevenly as their windows are, and without a bound the flow with the largest share
+ * would be done early while everyone waits for the smallest. Where nothing is in flight one may go whatever
  * its size.
  *
  * Part of the schedule. Each call takes a few operations and no memory. */
@@ -17,12 +18,15 @@
 #include "comm/schedule.h"
 
 struct psd_flight {
-    size_t credit;
-    uint64_t lead;
-    size_t bytes;                     /* in flight */
+    unsigned ranks;
+    size_t credit, few;               /* bytes; sends */
+    size_t bytes, count;              /* in flight */
     uint64_t left;                    /* bytes that have left, ever */
     struct psd_send *oldest, *newest; /* borrowed, linked by `next` and `before`; NULL: none */
 };
+
+/* `credit` is in bytes, and one send is a few then; 0: what keeps the links of so many ranks full. */
+struct psd_flight psd_flight_of(unsigned ranks, size_t credit);
 
 /* May `send` leave? */
 bool psd_flight_admits(const struct psd_flight *flight, const struct psd_send *send);

@@ -4,7 +4,7 @@
  *     conv1 bias     [   ]
  *     bn scale       [ 3 ]                           small neighbours, which become ready together,
  *     bn shift       [   ]                           share a piece: one part for each of them
- *     fc6            [4][5][6][7][8][9]              512 KB at most
+ *     fc6            [4][5][6][7][8][9]              128 KB at most
  *     bn mean        [10]                            what is averaged shares pieces with its like,
  *     bn 2 mean      [  ]                            from any layer: no rule keeps anything for it
  *
@@ -19,7 +19,7 @@
 #include "comm/job.h"
 
 enum {
-    PSD_LAYOUT_MOST = 512 << 10, /* bytes of the largest piece; */
+    PSD_LAYOUT_MOST = 128 << 10, /* bytes of the largest piece; */
     PSD_LAYOUT_LEAST = 64 << 10, /* dense parameters below it share a piece of at most as much, and
                                     none is cut smaller */
     PSD_LAYOUT_PARTS = 64        /* of a shared piece */

@@ -286,9 +286,9 @@ static void what_is_averaged_shares_pieces_with_its_like_from_any_layer(void)
         size_t values;
         bool averaged;
         uint32_t piece;
-    } cases[] = {{64, false, 0},  {64, true, 4},     {64, true, 4},  {1, true, 4},
-                 {64, false, 0},  {70000, false, 1}, {128, true, 4}, {1, true, 4},
-                 {128, false, 3}, {50000, true, 5},  {7, true, 7}};
+    } cases[] = {{64, false, 0},  {64, true, 6},     {64, true, 6},  {1, true, 6},
+                 {64, false, 0},  {70000, false, 1}, {128, true, 6}, {1, true, 6},
+                 {128, false, 5}, {50000, true, 7},  {7, true, 9}};
     struct psd_job *job = new_job(2);
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -298,7 +298,7 @@ static void what_is_averaged_shares_pieces_with_its_like_from_any_layer(void)
     check_all(layout, PSD_LAYOUT_MOST);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         CHECK(layout->params[i].first_piece == cases[i].piece);
-    CHECK(layout->pieces[4].parts == 5 && layout->n_pieces == 8);
+    CHECK(layout->pieces[6].parts == 5 && layout->n_pieces == 10);
     psd_layout_destroy(layout);
     psd_job_destroy(job);
 }
@@ -323,8 +323,8 @@ static void parameters_are_cut_for_all_ranks_but_not_too_small(void)
         size_t blocks, most; /* of 16 KB, and bytes */
         uint32_t ranks, pieces;
     } cases[] = {
-        {1, 0, 1, 1},         {32, 0, 1, 1},          {33, 0, 1, 2},         {16, 0, 4, 4},
-        {15, 0, 4, 3},        {7, 0, 4, 1},           {128, 0, 4, 4},        {129, 0, 4, 8},
+        {1, 0, 1, 1},         {8, 0, 1, 1},           {9, 0, 1, 2},          {16, 0, 4, 4},
+        {15, 0, 4, 3},        {7, 0, 4, 1},           {32, 0, 4, 4},         {33, 0, 4, 8},
         {512, 2 << 20, 3, 6}, {2304, 1 << 20, 8, 40}, {4000, 0, 1000, 1000}, {3999, 0, 1000, 999},
         {12, 64 << 10, 2, 3}, {5, 64 << 10, 2, 2},    {8, 16 << 10, 2, 8},   {8, 16 << 10, 3, 8},
         {3, 1, 2, 3},         {512, 2 << 20, 4, 4},   {513, 2 << 20, 4, 8},

@@ -2,7 +2,6 @@
 #include "comm/schedule.h"
 #include "base/alloc.h"
 #include "comm/flight.h"
-#include "comm/layout.h"
 #include "comm/line.h"
 
 #include <assert.h>
@@ -30,16 +29,12 @@ struct psd_schedule {
     struct psd_send *store; /* borrowed from the chunks, linked by `next` */
 };
 
-/* Nothing leaves more than a piece for each rank after what the transport still has: each destination
- * can have its turn. */
 static psd_status init_lines(struct psd_schedule *schedule, size_t credit)
 {
-    uint64_t turn = (uint64_t)schedule->ranks * PSD_LAYOUT_MOST;
     psd_status status = PSD_OK;
 
     for (size_t i = 0; i < LINES && status == PSD_OK; i++) {
-        schedule->flights[i] =
-            (struct psd_flight){.credit = credit, .lead = credit > turn ? credit : turn};
+        schedule->flights[i] = psd_flight_of(schedule->ranks, credit);
         status = psd_line_init(&schedule->lines[i], schedule->ranks, schedule->rank);
     }
     return status;
@@ -57,7 +52,7 @@ psd_status psd_schedule_create(unsigned ranks, unsigned rank, size_t credit,
     schedule->rank = rank;
     schedule->emit = emit;
     schedule->arg = arg;
-    psd_status status = init_lines(schedule, credit ? credit : (size_t)4 * PSD_LAYOUT_MOST);
+    psd_status status = init_lines(schedule, credit);
     if (status == PSD_OK)
         *out = schedule;
     else

@@ -45,7 +45,7 @@ struct psd_send {
 
 struct psd_schedule;
 
-/* `credit` is in bytes, for pushes and for values each; 0: four times PSD_LAYOUT_MOST. `emit` hands a send
+/* `credit` is in bytes, for pushes and for values each; 0: as flight.h says. `emit` hands a send
  * to the transport, which gives it back by psd_schedule_sent. */
 psd_status psd_schedule_create(unsigned ranks, unsigned rank, size_t credit,
                                void (*emit)(void *arg, struct psd_send *send), void *arg,

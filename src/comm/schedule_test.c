@@ -128,13 +128,13 @@ static void control_needs_no_credit(void)
     free_wire(wire);
 }
 
-static void the_default_credit_is_four_pieces(void)
+static void the_default_credit_follows_from_the_ranks(void)
 {
     struct wire *wire = new_wire(0);
 
     for (uint32_t i = 0; i < 10; i++)
         push(wire, 3, 0, PSD_LAYOUT_MOST, i);
-    CHECK(wire->n_flying == 4);
+    CHECK(wire->n_flying == RANKS / 2 + 2);
     free_wire(wire);
 }
 
@@ -497,7 +497,7 @@ int main(int argc, char **argv)
     RUN(a_send_leaves_at_once_while_there_is_credit)
     RUN(pushes_and_values_have_credit_of_their_own)
     RUN(control_needs_no_credit)
-    RUN(the_default_credit_is_four_pieces)
+    RUN(the_default_credit_follows_from_the_ranks)
     RUN(one_send_may_go_however_large)
     RUN(a_large_send_is_not_passed_by_small_ones)
     RUN(the_urgent_overtakes_what_still_waits)
