@@ -144,7 +144,9 @@ uint64_t psd_pacer_until(void *pacer, const struct psd_work *work)
         return 0;
     pthread_mutex_lock(&self->lock);
     uint64_t ns = nanoseconds(seconds_of(self, work));
-    uint64_t end = self->free_ns = later(self->free_ns, psd_clock_now()) + ns;
+    uint64_t end = later(self->free_ns, psd_clock_now()) + ns;
+    if (ns > 0) /* else the device has nothing to do for it, and no layer waits */
+        self->free_ns = end;
     self->worked_ns += ns;
     self->end_ns += self->computing ? ns : 0;
     pthread_mutex_unlock(&self->lock);

@@ -67,6 +67,26 @@ static void only_what_one_machine_alone_does_not_do_takes_time(void)
     psd_workload_destroy(workload);
 }
 
+/* It is ordered when the layer before it is over, and the next one has not begun. */
+static void a_work_that_takes_no_time_holds_up_no_layer(void)
+{
+    struct psd_workload *workload = new_workload();
+    struct psd_work update = {.kind = PSD_WORK_UPDATE, .bytes = 4e6};
+    struct psd_pacer *pacer = NULL;
+
+    CHECK_OK(psd_pacer_create(workload, &pacer));
+    psd_pacer_stall(pacer);
+    uint64_t start = psd_pacer_line(pacer);
+    psd_pacer_layer(pacer, 0.001);
+    psd_clock_sleep_until(psd_clock_now() + PSD_CLOCK_MS);
+    psd_pacer_allow(pacer, 0);
+    CHECK(psd_pacer_until(pacer, &update) > psd_pacer_line(pacer));
+    psd_pacer_layer(pacer, 0.002);
+    CHECK(psd_pacer_line(pacer) == start + 3 * PSD_CLOCK_MS);
+    psd_pacer_destroy(pacer);
+    psd_workload_destroy(workload);
+}
+
 static void sums_and_copies_are_for_others(void)
 {
     struct psd_workload *workload = new_workload();
@@ -145,6 +165,7 @@ int main(int argc, char **argv)
 {
     RUN(the_line_is_as_long_as_its_layers_however_late_we_are)
     RUN(only_what_one_machine_alone_does_not_do_takes_time)
+    RUN(a_work_that_takes_no_time_holds_up_no_layer)
     RUN(sums_and_copies_are_for_others)
     RUN(works_push_a_layer_back_and_come_before_the_next)
     RUN(create_survives_every_failed_allocation)
