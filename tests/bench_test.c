@@ -55,6 +55,20 @@ static void gradients_of_a_net_are_added_up_encrypted(void)
     CHECK_NEAR(number_at(0, 2), 4e-6 * (64 * 27 + 64 + 256 * 4096 + 256 + 10 * 256 + 10), 1e-3);
 }
 
+/* From processor seconds and the processors busy follows how long it took: no longer than all iterations
+ * would as the longest of them. Ticks of the clock are rounded, and a row without any says nothing. */
+static void each_row_counts_its_own_time(void)
+{
+    start();
+    run_write("wide.txt", "model wide batch 8\nfc fc6 1024 4096\n");
+    CHECK(run("$POSEIDON bench sync --model ./wide.txt --nodes 2,3,4 --loopback --iterations 6 "
+              "--csv a.csv") == 0);
+    CHECK(run("awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }"
+              " { worked = $at[\"cpu_s_per_gb\"] * $at[\"bytes\"] * $at[\"nodes\"] / 1e9 }"
+              " worked * 1e3 > 1.2 * $at[\"cores\"] * $at[\"most_ms\"] + 1e-3 { exit 1 }"
+              " END { exit NR != 4 }' a.csv") == 0);
+}
+
 /* --- cluster ------------------------------------------------------------------------------------ */
 
 static void a_cluster_on_loopback_is_measured_and_simulated(void)
@@ -227,6 +241,7 @@ int main(int argc, char **argv)
 {
     RUN(sums_of_all_sizes_are_right_on_loopback)
     RUN(gradients_of_a_net_are_added_up_encrypted)
+    RUN(each_row_counts_its_own_time)
     RUN(a_cluster_on_loopback_is_measured_and_simulated)
     RUN(arithmetic_can_be_real_and_time_dilated)
     RUN(namespaces_shape_links_and_leave_nothing_behind)

@@ -69,6 +69,7 @@ static void sum_up(const struct psd_chorus_result *results, struct psd_score *po
     double times[PSD_CHORUS_MOST];
 
     point->busy = (struct psd_busy){.machine_s = results[0].busy.machine_s};
+    point->elapsed_s = 0;
     for (unsigned i = 0; i < point->nodes; i++)
         point->busy.own_s += results[i].busy.own_s;
     for (unsigned i = 0; i < point->times; i++) {
