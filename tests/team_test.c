@@ -437,7 +437,7 @@ static void a_job_listens_where_it_may(void)
     CHECK(strstr(run_err, "Processes talk in clear: that keeps out strangers and accidents"));
     for (int i = 0; i < 2; i++)
         CHECK(run("$POSEIDON train --solver solver.prototxt -n 2 --net-encrypt on --net-streams 2 "
-                  "--net-lanes 1 --net-congestion reno --net-port %d-%d",
+                  "--net-lanes 1 --net-congestion reno --net-window 64K --net-port %d-%d",
                   at + 20, at + 21) == 0);
     CHECK(strstr(run_err, "Processes talk encrypted."));
     CHECK(run("$POSEIDON train --solver solver.prototxt -n 2 --net-port %d-%d", at, at) == 1);
@@ -463,6 +463,7 @@ static void mistakes_are_one_sentence(void)
         {"-n 3 --logical-workers 2", "poseidon train: 3 processes need at least as many", 2},
         {"-n 2 --global-batch 1", "poseidon train: a global batch of 1 is less than", 2},
         {"-n 2 --form ip9=dense", "ip9", 1},
+        {"-n 2 --net-window 1K", "a window has 16384 bytes at least, not 1024", 1},
         {"-n 2 --net-congestion magic", "this machine has no congestion control 'magic' for us", 1},
         {"--form ip9=dense", "a form or route is asked for ip9, and the net has no such layer", 1},
         {"--route ip9=servers", "a form or route is asked for ip9", 1},

@@ -73,8 +73,8 @@ struct psd_comm_rates {
     double rebuild_flops, update_bytes_per_s, sum_bytes_per_s;
 };
 
-/* What a seat is opened with. All but address, streams, lanes, congestion, rank, hosted, batch, batches,
- * bandwidth, latency, timeout_ms, threads, warn, context and rates is the same for all processes. */
+/* What a seat is opened with. All but address, streams, lanes, congestion, window, rank, hosted, batch,
+ * batches, bandwidth, latency, timeout_ms, threads, warn, context and rates is the same for all processes. */
 struct psd_comm_options {
     /* Where rank 0 is found: "tcp://host:port", or, among threads of one process, "inproc://name";
      * copied. */
@@ -100,6 +100,10 @@ struct psd_comm_options {
     /* tcp: the kernel's congestion control for our sockets, "reno"; copied. NULL: the system's, but cubic
      * or reno in place of bbr, which stops now and then while all wait for it. */
     const char *congestion;
+
+    /* tcp: bytes that are on their way to a process at most, for each stream; 16384 or more. 0: as many as
+     * the kernel likes, which fills the queues of the network. */
+    size_t window;
 
     unsigned rank, ranks; /* this process among how many; 0 ranks: 1 */
     unsigned workers;     /* S logical workers of the whole job, at least `ranks`; 0: as many */

@@ -41,6 +41,10 @@ static const struct psd_option bench_options[] = {
      PSD_CHOICE(struct psd_bench_options, encrypt, encrypts)},
     {"streams", "N", "0", "sockets between two processes; 0: as many as lanes",
      PSD_INT(struct psd_bench_options, streams, 0, 64)},
+    {"window", NULL, "0",
+     "bytes of a socket that are on their way at most, such as 128K; 0: as many as the kernel "
+     "likes",
+     PSD_SIZE(struct psd_bench_options, window)},
     {"lanes", "N", "0", "threads of a process that read and write; 0: the one that decides, too",
      PSD_INT(struct psd_bench_options, lanes, 0, 64)},
     {"loopback", NULL, NULL, "does without namespaces and shaped links",
@@ -89,6 +93,7 @@ psd_status psd_bench_seat(struct psd_bench *bench, const char *coordinator, unsi
         .in_clear = options->encrypt == PSD_BENCH_CLEAR,
         .streams = (unsigned)options->streams,
         .lanes = (unsigned)options->lanes,
+        .window = options->window,
         .rank = rank,
         .ranks = ranks,
         .timeout_ms = 60000,

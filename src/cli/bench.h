@@ -27,6 +27,7 @@ struct psd_bench_options {
     char **nodes, **bandwidths, **schemes, **bytes;
     uint64_t compute_ns;
     int64_t iterations, streams, lanes;
+    size_t window;
     enum psd_bench_arithmetic arithmetic;
     enum psd_bench_encrypt encrypt;
     char *dilate;

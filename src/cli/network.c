@@ -25,6 +25,10 @@ const struct psd_setting psd_network_settings[] = {
      "the kernel's congestion control for connections, by name; auto: the system's, but cubic or "
      "reno in place of bbr",
      PSD_TEXT(struct psd_network_config, congestion)},
+    {"net.window", "0",
+     "bytes of a connection that are on their way at most, such as 128K; 0: as many as the kernel "
+     "likes, which fills the network's queues",
+     PSD_SIZE(struct psd_network_config, window)},
     {"net.lanes", "0",
      "threads of a process that only send, receive and encrypt; 0: a thread that sums and plans "
      "does it, or, where net.streams is 0 too, those that the link's speed asks for",

@@ -13,6 +13,7 @@ struct psd_network_config {
     struct psd_value_ports port;
     int64_t streams, lanes; /* 0: not said */
     char *congestion;       /* "auto" or NULL: not said */
+    size_t window;          /* 0: not said */
 };
 
 enum { PSD_NETWORK_STREAMS = 64 }; /* of each two processes, and lanes of one, at most */

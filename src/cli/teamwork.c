@@ -136,6 +136,7 @@ static void fill_seat(struct psd_cli *cli, const struct psd_invitation *invitati
                      (cli->network.encrypt == PSD_NETWORK_AUTO && local);
     seat->streams = (unsigned)cli->network.streams;
     seat->lanes = (unsigned)cli->network.lanes;
+    seat->window = cli->network.window;
     seat->congestion = psd_network_congestion(&cli->network);
     seat->bandwidth = local ? local_bandwidth : 0;
     seat->latency = local ? local_latency : 0;

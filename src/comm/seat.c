@@ -208,6 +208,7 @@ static struct psd_net_config config_of(const struct psd_comm_options *options)
                                    .streams = options->streams,
                                    .lanes = options->lanes,
                                    .congestion = options->congestion,
+                                   .window = options->window,
                                    .timeout_ns = options->timeout_ms * PSD_CLOCK_MS};
 }
 

@@ -88,8 +88,10 @@ struct psd_net_config {
                                or, where `streams` is 0 too, what the link needs (tcp/link.h) */
     const char *congestion; /* tcp: the congestion control of sockets; copied; NULL: the best of the
                                system's (congestion.h) */
-    uint64_t timeout_ns;    /* a peer silent for this long has left; 0: 10 s */
-    uint64_t caller_ns;     /* for who calls to show that it has the key, and again to say what it
+    size_t window;       /* tcp: bytes of a stream that are in the kernel and on their way at most;
+                               0: as many as the kernel likes */
+    uint64_t timeout_ns; /* a peer silent for this long has left; 0: 10 s */
+    uint64_t caller_ns;  /* for who calls to show that it has the key, and again to say what it
                             opens; 0: 2 s, or the timeout if that is shorter */
 };
 

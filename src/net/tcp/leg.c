@@ -4,6 +4,7 @@
 #include "base/status.h"
 #include "net/tcp/tcp.h"
 
+#include <limits.h>
 #include <netinet/tcp.h>
 #include <string.h>
 #include <unistd.h>
@@ -60,12 +61,22 @@ static void set_patience(int fd, uint64_t ns)
     (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof ms);
 }
 
+/* The kernel doubles what it is told, for what it needs itself, which is little beside large packets. */
+static void set_window(int fd, size_t bytes)
+{
+    int half = bytes < INT_MAX ? (int)(bytes / 2) : INT_MAX;
+
+    (void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &half, sizeof half);
+}
+
 /* Nothing here is needed for frames to be right, and what the kernel refuses is left as it is. */
 void psd_tcp_leg_tune(const struct psd_endpoint *endpoint, int fd)
 {
     int yes = 1;
 
     psd_congestion_choose(fd, endpoint->congestion);
+    if (endpoint->config.window)
+        set_window(fd, endpoint->config.window);
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
     set_patience(fd, endpoint->config.timeout_ns);

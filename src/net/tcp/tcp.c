@@ -15,6 +15,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { LEAST_WINDOW = 16 << 10 }; /* bytes; with fewer each packet would be waited for */
+
 static psd_status check(const struct psd_endpoint_options *options)
 {
     if (!options->loop)
@@ -26,6 +28,9 @@ static psd_status check(const struct psd_endpoint_options *options)
         options->config.lanes > PSD_OPENING_STREAMS)
         return psd_fail(PSD_EINVAL, "a connection has %d streams and lanes at most",
                         PSD_OPENING_STREAMS);
+    if (options->config.window && options->config.window < LEAST_WINDOW)
+        return psd_fail(PSD_EINVAL, "a window has %d bytes at least, not %zu", LEAST_WINDOW,
+                        options->config.window);
     return options->config.congestion ? psd_congestion_check(options->config.congestion) : PSD_OK;
 }
 
