@@ -124,8 +124,8 @@ class Poseidon:
 
     polls = False
 
-    def __init__(self, name, encrypt):
-        self.name, self.encrypt = name, encrypt
+    def __init__(self, name, encrypt="off", window="0"):
+        self.name, self.encrypt, self.window = name, encrypt, window
 
     def missing(self):
         self.program = os.environ.get("POSEIDON", os.path.join(BUILD, "gcc", "poseidon"))
@@ -140,7 +140,7 @@ class Poseidon:
         with tempfile.TemporaryDirectory() as folder:
             table = os.path.join(folder, "table.csv")
             words = [self.program, "bench", cell.what, "--model", cell.model.path,
-                     "--nodes", str(cell.nodes), "--encrypt", self.encrypt,
+                     "--nodes", str(cell.nodes), "--encrypt", self.encrypt, "--window", self.window,
                      "--iterations", str(cell.iterations), "--csv", table]
             if cell.what == "sync":
                 words += ["--bandwidth", f"{cell.bits / 1e6:.6f}Mbit"]
