@@ -13,9 +13,8 @@ struct psd_flight psd_flight_of(unsigned ranks, size_t credit)
 
     if (credit)
         return (struct psd_flight){.ranks = ranks, .credit = credit, .few = 1};
-    return (struct psd_flight){.ranks = ranks,
-                               .credit = (pieces > FEW ? pieces : FEW) * PSD_LAYOUT_MOST,
-                               .few = FEW};
+    return (struct psd_flight){
+        .ranks = ranks, .credit = (pieces > FEW ? pieces : FEW) * PSD_LAYOUT_MOST, .few = FEW};
 }
 
 static uint64_t lead_of(const struct psd_flight *flight, uint64_t length)

@@ -129,7 +129,8 @@ psd_status psd_tcp_listen_open(struct psd_endpoint *endpoint, const char *addres
     PSD_TRY(psd_tcp_address_read(address, &at));
     PSD_TRY(choose_host(towards, &at));
     PSD_TRY(bind_first_free(endpoint, towards, &at));
-    psd_congestion_choose(endpoint->listener, endpoint->congestion); /* and who is accepted has it */
+    psd_congestion_choose(endpoint->listener,
+                          endpoint->congestion); /* and who is accepted has it */
     if (getsockname(endpoint->listener, &name.any, &size))
         return say_why_not(&at, errno);
     endpoint->port = psd_tcp_name_port(&name);
