@@ -2,7 +2,7 @@
  *
  *     u of the receiver's rows   v
  *     [------------------------][---------------------------------]
- *     [   0   ][   1   ][   2   ][   3   ][   4   ][   5   ][  6  ]      each as long as a piece at most
+ *     [   0   ][   1   ][   2   ][   3   ][   4   ][   5   ][  6  ]      as long as a piece, or a 64th
  *
  * Both ends know the lengths and cut alike; a message says which cut it is. There are at most 64, so
  * that those which have come are bits of a number. */

@@ -4,9 +4,10 @@
 
 enum { FEW = 4 };
 
-/* What waits behind the credit can still be overtaken, so it is as small as may be. Simulated on links of 1 to
- * 40 Gbit/s, fewer than four sends leave links of two or four ranks idle at times; with more ranks several
- * may send to one, and half of them can do nothing meanwhile unless there is something for the others. */
+/* What waits behind the credit can still be overtaken, so it is as small as may be. Simulated on links of
+ * 1 to 40 Gbit/s, fewer than four sends leave links of two or four ranks idle at times; with more ranks
+ * several may send to one, and half of them can do nothing meanwhile unless there is something for the
+ * others. */
 struct psd_flight psd_flight_of(unsigned ranks, size_t credit)
 {
     size_t pieces = ranks / 2 + 2;
@@ -17,12 +18,16 @@ struct psd_flight psd_flight_of(unsigned ranks, size_t credit)
         .ranks = ranks, .credit = (pieces > FEW ? pieces : FEW) * PSD_LAYOUT_MOST, .few = FEW};
 }
 
+static uint64_t most_of(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
 static uint64_t lead_of(const struct psd_flight *flight, uint64_t length)
 {
-    uint64_t each = length > PSD_LAYOUT_MOST ? length : PSD_LAYOUT_MOST;
-    uint64_t turn = each * (flight->ranks > flight->few ? flight->ranks : flight->few);
+    uint64_t each = most_of(PSD_LAYOUT_MOST, most_of(length, flight->oldest->message.length));
 
-    return turn > flight->credit ? turn : flight->credit;
+    return most_of(flight->credit, each * most_of(flight->ranks, flight->few));
 }
 
 bool psd_flight_admits(const struct psd_flight *flight, const struct psd_send *send)

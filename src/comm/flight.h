@@ -5,11 +5,11 @@
  *     |<----------------- the lead ------------------->|     also those of them that have landed
  *
  * Two bounds. The credit is for the bytes in flight, since nothing overtakes those; a few sends may be there
- * however long they are. The lead is for the bytes that have left since the oldest in flight did: a piece,
- * or what is as long as the send, for each rank, or as many as are a few. It keeps flows side by side: TCP shares a link among the
- * flows of a member as unevenly as their windows are, and without a bound the flow with the largest share
- * would be done early while everyone waits for the smallest. Where nothing is in flight one may go whatever
- * its size.
+ * however long they are. The lead is for the bytes that have left since the oldest in flight did: a piece for
+ * each rank, or as many as are a few, and where the oldest or the send is longer, as much as that for each.
+ * It keeps flows side by side: TCP shares a link among the flows of a member as unevenly as their windows are,
+ * and without a bound the flow with the largest share would be done early while everyone waits for the
+ * smallest. Where nothing is in flight one may go whatever its size.
  *
  * Part of the schedule. Each call takes a few operations and no memory. */
 #ifndef PSD_COMM_FLIGHT_H

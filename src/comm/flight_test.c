@@ -4,7 +4,9 @@
 #include "comm/layout.h"
 #include "test.h"
 
-enum { SENDS = 8, PIECE = PSD_LAYOUT_MOST };
+enum { SENDS = 8 };
+
+#define PIECE ((uint64_t)PSD_LAYOUT_MOST)
 
 static struct psd_send send_of(uint64_t bytes)
 {
@@ -92,6 +94,21 @@ static void the_second_is_the_oldest_when_the_first_has_landed(void)
     CHECK(psd_flight_admits(&flight, &large)); /* and of its length four are the lead */
 }
 
+static void short_ones_leave_behind_long_ones_too(void)
+{
+    struct psd_flight flight = psd_flight_of(2, 0);
+    struct psd_send longs[2] = {send_of(5 * PIECE), send_of(5 * PIECE)};
+    struct psd_send shorts[2] = {send_of(PIECE), send_of(1)}, none = send_of(0);
+
+    psd_flight_add(&flight, &longs[0]);
+    psd_flight_add(&flight, &longs[1]);
+    for (size_t i = 0; i < 2; i++) {
+        CHECK(psd_flight_admits(&flight, &shorts[i]));
+        psd_flight_add(&flight, &shorts[i]);
+    }
+    CHECK(!psd_flight_admits(&flight, &none)); /* four are a few */
+}
+
 /* Against a flight that is a table: which slots are out, and when they left. */
 static void random_landings_agree_with_a_table(void)
 {
@@ -134,5 +151,6 @@ int main(int argc, char **argv)
     RUN(many_ranks_have_more_pieces_in_flight_and_none_fewer_than_four)
     RUN(what_has_landed_counts_while_an_older_one_has_not)
     RUN(the_second_is_the_oldest_when_the_first_has_landed)
+    RUN(short_ones_leave_behind_long_ones_too)
     RUN(random_landings_agree_with_a_table)
 }

@@ -10,8 +10,8 @@
  * that was served longest ago goes first, and at the start the next one after our own rank, so that
  * members do not all send to the same one and no piece of a parameter comes much later than the
  * others. A destination has one send of a class in flight while others wait, so a slow one does not
- * use all credit. Nor do the others run away from it: what leaves is at most a piece for each rank
- * after the oldest in flight (flight.h). Both shape the order only: one send may always go.
+ * use all credit. Nor do the others run away from it: what leaves is at most a piece for each rank,
+ * or four, after the oldest in flight (flight.h). Both shape the order only: one send may always go.
  *
  * Belongs to the node; no clock, no I/O. Sends come from a store that grows to what the first
  * iterations need. */
