@@ -52,14 +52,12 @@ static double find_device(const struct psd_job *job, const struct psd_plan *plan
     return seconds;
 }
 
-/* The longest over all layers that learn. */
+/* The longest over all layers that learn, which have so many bytes together. */
 static double find_network(const struct psd_job *job, const struct psd_plan *plan,
-                           const struct psd_workload *workload, double bandwidth)
+                           const struct psd_workload *workload, double bytes, double bandwidth)
 {
-    double longest = 0, bytes = 0, compute_s = 0;
+    double longest = 0, compute_s = 0;
 
-    for (size_t i = 0; i < job->n_params; i++)
-        bytes += bytes_of(job, plan, i);
     for (size_t i = workload->n_layers; i-- > 0;) {
         const struct psd_workload_layer *layer = &workload->layers[i];
         compute_s += compute_of(layer);
@@ -77,13 +75,13 @@ psd_status psd_bound_find(struct psd_job *job, const struct psd_workload *worklo
     struct psd_plan *plan = NULL;
 
     PSD_TRY(psd_plan_create(job, workload, network, &plan));
-    *out = (struct psd_bound){.bytes = plan->bytes};
-    for (size_t i = 0; i < workload->n_layers; i++)
-        out->compute_s += compute_of(&workload->layers[i]);
+    *out = (struct psd_bound){.compute_s = plan->compute_s};
+    for (size_t i = 0; i < job->n_params; i++)
+        out->bytes += bytes_of(job, plan, i);
     if (job->n_params > 0 && job->ranks > 1) {
         out->device_s = find_device(job, plan);
         out->tail_s = find_tail(plan, workload);
-        out->network_s = find_network(job, plan, workload, network->bandwidth);
+        out->network_s = find_network(job, plan, workload, out->bytes, network->bandwidth);
     }
     psd_plan_destroy(plan);
     return PSD_OK;

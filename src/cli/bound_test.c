@@ -75,13 +75,17 @@ static void fast_links_leave_the_first_layer_to_wait_for(void)
     CHECK_NEAR(psd_bound_seconds(&bound), 4.5, 0.01); /* and two layers hide its way */
 }
 
-/* The owner of a layer of 4 MB sends it to three others, each of which has sent it as much. */
+/* The owner of a layer of 4 MB sends it to three others, each of which has sent it its factors, 256 KB. A
+ * member owns half a layer on the mean. */
 static void owners_of_whole_layers_share_the_bytes(void)
 {
-    struct psd_bound bound =
-        find_of(new_workload(0.001), PSD_SCHEME_SINGLE_OWNER, 4, (struct psd_plan_network){1e6, 0});
+    struct psd_workload *workload = new_workload(0.001);
 
-    CHECK_NEAR(psd_bound_seconds(&bound), 12 + 0.003, 0.01);
+    workload->params[0].factors = workload->params[1].factors = true;
+    struct psd_bound bound =
+        find_of(workload, PSD_SCHEME_SINGLE_OWNER, 4, (struct psd_plan_network){1e6, 0});
+    CHECK_NEAR(bound.bytes, 2 * (12e6 + 768e3) / 4, 1);
+    CHECK_NEAR(bound.network_s, 6.384 + 0.003, 1e-6);
 }
 
 /* Factors of 3 x 32 foreign samples are multiplied for each of 1 M values, in both layers. */
