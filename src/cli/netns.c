@@ -81,7 +81,7 @@ static void set_congestion(void)
 
     if (file < 0)
         return;
-    (void)!write(file, "cubic", strlen("cubic")); /* a kernel without it has its own */
+    (void)!write(file, "cubic", strlen("cubic")); /* where it is not there for all, it stays */
     close(file);
 }
 

@@ -1,5 +1,4 @@
 /* dial_test.c - connecting to whom it does not come to. */
-#include "net/tcp/tcp.h"
 #include "net_tcp.h"
 
 #include <netinet/in.h>
@@ -147,17 +146,6 @@ static void who_is_of_another_epoch_does_not_get_in(void)
     CHECK(strncmp(seats[1].diary, "closed: net://a ", 16) == 0);
 }
 
-static void a_window_is_the_sockets_buffer(void)
-{
-    struct psd_endpoint endpoint = {.config = {.window = 64 << 10, .timeout_ns = PSD_CLOCK_S}};
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), bytes = 0;
-    socklen_t size = sizeof bytes;
-
-    psd_tcp_leg_tune(&endpoint, fd);
-    CHECK(getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, &size) == 0 && bytes == 64 << 10);
-    close(fd);
-}
-
 int main(int argc, char **argv)
 {
     seats_over_tcp((struct psd_net_config){.job = 7});
@@ -168,5 +156,4 @@ int main(int argc, char **argv)
     RUN(addresses_that_are_none_are_refused)
     RUN(who_is_not_of_the_job_does_not_get_in)
     RUN(who_is_of_another_epoch_does_not_get_in)
-    RUN(a_window_is_the_sockets_buffer)
 }

@@ -15,10 +15,11 @@
 /* --- the port --------------------------------------------------------------------------------------
  */
 
-/* Returns 0 and a socket that listens, or an errno. With SO_REUSEADDR from the beginning a port is free as
+/* Returns 0, and the endpoint listens, or an errno. With SO_REUSEADDR from the beginning a port is free as
  * soon as nobody listens at it, whatever old connections of it still fade; but also while somebody holds it
  * for another. */
-static int try_port(union psd_tcp_name *name, uint16_t port, bool may_share, int *out)
+static int try_port(struct psd_endpoint *endpoint, union psd_tcp_name *name, uint16_t port,
+                    bool may_share)
 {
     int fd = socket(name->any.sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), yes = 1;
 
@@ -29,12 +30,13 @@ static int try_port(union psd_tcp_name *name, uint16_t port, bool may_share, int
         (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     int failed = bind(fd, &name->any, psd_tcp_name_size(name));
     (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    psd_congestion_choose(fd, endpoint->congestion); /* and so for all that are accepted */
     if (failed || listen(fd, SOMAXCONN)) {
         int error = errno;
         close(fd);
         return error;
     }
-    *out = fd;
+    endpoint->listener = fd;
     return 0;
 }
 
@@ -72,13 +74,14 @@ static int port_of_peer(const char *peer, const union psd_tcp_name *own)
     return psd_tcp_name_is_same_host(&address.name, own) ? address.first : -1;
 }
 
-static int try_each(struct psd_tcp_address *at, int but, bool may_share, int *out)
+static int try_each(struct psd_endpoint *endpoint, struct psd_tcp_address *at, int but,
+                    bool may_share)
 {
     int error = EADDRINUSE;
 
     for (int port = at->first; port <= at->last && error == EADDRINUSE; port++) {
         if (port != but)
-            error = try_port(&at->name, (uint16_t)port, may_share, out);
+            error = try_port(endpoint, &at->name, (uint16_t)port, may_share);
     }
     return error;
 }
@@ -89,10 +92,10 @@ static psd_status bind_first_free(struct psd_endpoint *endpoint, const char *pee
 {
     bool has_choice = at->first < at->last;
     int peers = port_of_peer(peer, &at->name);
-    int error = has_choice ? try_each(at, peers, false, &endpoint->listener) : EADDRINUSE;
+    int error = has_choice ? try_each(endpoint, at, peers, false) : EADDRINUSE;
 
     if (error == EADDRINUSE)
-        error = try_each(at, peers, true, &endpoint->listener);
+        error = try_each(endpoint, at, peers, true);
     return error ? say_why_not(at, error) : PSD_OK;
 }
 
@@ -129,8 +132,6 @@ psd_status psd_tcp_listen_open(struct psd_endpoint *endpoint, const char *addres
     PSD_TRY(psd_tcp_address_read(address, &at));
     PSD_TRY(choose_host(towards, &at));
     PSD_TRY(bind_first_free(endpoint, towards, &at));
-    psd_congestion_choose(endpoint->listener,
-                          endpoint->congestion); /* and who is accepted has it */
     if (getsockname(endpoint->listener, &name.any, &size))
         return say_why_not(&at, errno);
     endpoint->port = psd_tcp_name_port(&name);

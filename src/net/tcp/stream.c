@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* Bytes that may wait in the kernel before they are sent, for each stream: enough for 10 Gbit/s while the lane
+/* Bytes of a stream that may wait in the kernel before they are sent: enough for 10 Gbit/s while the lane
  * does something else for 0.1 ms, and so few that what is more urgent does not wait long behind them. */
 enum { UNSENT = 128 << 10 };
 
