@@ -55,7 +55,7 @@ static psd_status reach(const struct course *course, int fd)
     while ((port = atomic_load(&course->board->port)) == 0 && psd_clock_now() < end)
         psd_clock_sleep_until(psd_clock_now() + PSD_CLOCK_MS);
     PSD_TRY(address_of(course, port, &address));
-    psd_congestion_choose(fd, ""); /* as members do, where their namespace cannot be */
+    psd_congestion_choose(fd, ""); /* as members do: the namespace may have BBR */
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){1}, sizeof(int));
     return connect(fd, (const struct sockaddr *)&address, sizeof address) == 0 ? PSD_OK
                                                                                : fail("connect");

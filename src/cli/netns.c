@@ -81,7 +81,7 @@ static void set_congestion(void)
 
     if (file < 0)
         return;
-    (void)!write(file, "cubic", strlen("cubic")); /* where it is not there for all, it stays */
+    (void)!write(file, "cubic", strlen("cubic")); /* refused where cubic is not for all */
     close(file);
 }
 
