@@ -20,6 +20,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 
 enum { WIRE_MOST = 8, WIRE_TIMES = 8 };
 
@@ -38,7 +39,8 @@ struct wire_report {
     psd_status status;
     char sentence[512];
     uint64_t when_ns;
-    char network[128]; /* the plan's line */
+    char network[160]; /* the plan's line */
+    size_t window;     /* the smallest of its sockets to others */
 };
 
 /* In memory that all processes of a job share. */
@@ -49,7 +51,8 @@ struct wire {
     unsigned victim;
     bool is_rude;        /* nobody closes */
     uint64_t timeout_ms; /* 0: long */
-    double bandwidth;
+    double bandwidth, latency;
+    size_t window;             /* of the options */
     _Atomic(uint64_t) fate_ns; /* when it came */
     struct wire_report reports[WIRE_MOST];
     pid_t pids[WIRE_MOST];
@@ -216,6 +219,23 @@ static inline psd_status wire_iterate(struct crew_seat *seat)
     return PSD_OK;
 }
 
+/* Of the sockets of this process that are connected. */
+static inline size_t wire_least_window(void)
+{
+    size_t least = SIZE_MAX;
+
+    for (int fd = 0; fd < 256; fd++) {
+        struct sockaddr_storage peer;
+        int bytes = 0;
+        socklen_t peer_size = sizeof peer, size = sizeof bytes;
+        if (getpeername(fd, (struct sockaddr *)&peer, &peer_size) == 0 &&
+            peer.ss_family == AF_INET &&
+            getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, &size) == 0 && (size_t)bytes < least)
+            least = (size_t)bytes;
+    }
+    return least;
+}
+
 static inline psd_status wire_go_on(struct wire *wire, struct crew_seat *seat, unsigned rank)
 {
     struct psd_comm_options options = crew_options(&wire->c, wire->crew.name, rank);
@@ -225,6 +245,8 @@ static inline psd_status wire_go_on(struct wire *wire, struct crew_seat *seat, u
     if (wire->timeout_ms)
         options.timeout_ms = wire->timeout_ms;
     options.bandwidth = wire->bandwidth;
+    options.latency = wire->latency;
+    options.window = wire->window;
     PSD_TRY(psd_comm_open(&options, &seat->comm));
     crew_add_params(seat);
     if (is_victim && wire->fate == WIRE_KILLED_AT_START)
@@ -232,6 +254,7 @@ static inline psd_status wire_go_on(struct wire *wire, struct crew_seat *seat, u
     PSD_TRY(psd_comm_start(seat->comm));
     const char *network = strstr(psd_comm_plan(seat->comm), "network ");
     snprintf(wire->reports[rank].network, sizeof wire->reports[rank].network, "%s", network);
+    wire->reports[rank].window = wire_least_window();
     seat->hosted = psd_comm_hosted(seat->comm, &seat->n_hosted);
     for (unsigned i = 0; i < crew_iterations(&wire->c); i++) {
         if (is_victim && i == 5)

@@ -99,6 +99,38 @@ static void the_network_is_measured_at_the_start(void)
     }
 }
 
+/* As many bytes as a link carries in two round trips; and what a process says for itself it has. */
+static void windows_follow_from_the_network_unless_somebody_says_them(void)
+{
+    static const struct {
+        double bandwidth, latency;
+        size_t said, window;
+        const char *words;
+    } cases[] = {
+        {1e9, 25e-6, 0, 256 << 10, "; windows of 256 KB\n"},
+        {1e9, 80e-6, 0, 320000, "; windows of 312 KB\n"},
+        {1e9, 25e-6, 64 << 10, 64 << 10, "; windows of 256 KB\n"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        crew_ground = i % 2 ? CREW_LANES : CREW_CLEAR;
+        struct wire *wire = wire_create(&(struct crew_case){.ranks = 3, .iterations = 1});
+        wire->victim = WIRE_MOST;
+        wire->bandwidth = cases[i].bandwidth;
+        wire->latency = cases[i].latency;
+        wire->window = cases[i].said;
+        wire_fork(wire, wire_live, wire);
+        wire_wait(wire);
+        for (unsigned k = 0; k < 3; k++) {
+            fprintf(stderr, "    %zu, %s", wire->reports[k].window, wire->reports[k].network);
+            CHECK_OK(wire->reports[k].status);
+            CHECK(wire->reports[k].window == cases[i].window);
+            CHECK(strstr(wire->reports[k].network, cases[i].words));
+        }
+        wire_destroy(wire);
+    }
+}
+
 static void open_in_vain(void *arg, unsigned rank)
 {
     struct wire *wire = arg;
@@ -172,6 +204,7 @@ int main(int argc, char **argv)
     RUN(survivors_that_do_not_close_are_not_blamed)
     RUN(a_stopped_member_is_named_when_its_time_is_over)
     RUN(the_network_is_measured_at_the_start)
+    RUN(windows_follow_from_the_network_unless_somebody_says_them)
     RUN(who_has_another_key_is_missed_and_told_so)
     RUN(a_port_that_is_taken_is_named)
 }

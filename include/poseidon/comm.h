@@ -101,8 +101,9 @@ struct psd_comm_options {
      * or reno in place of bbr, which stops now and then while all wait for it. */
     const char *congestion;
 
-    /* tcp: bytes that are on their way to a process at most, for each stream; 16384 or more. 0: as many as
-     * the kernel likes, which fills the queues of the network. */
+    /* tcp: bytes that are on their way to a process at most, for each stream; 16384 or more. 0: what the link
+     * of the plan carries in two round trips, 256 KB at least. More than the system allows: as many as the
+     * kernel likes, which fills the queues of the network. */
     size_t window;
 
     unsigned rank, ranks; /* this process among how many; 0 ranks: 1 */

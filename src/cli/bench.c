@@ -42,8 +42,8 @@ static const struct psd_option bench_options[] = {
     {"streams", "N", "0", "sockets between two processes; 0: as many as lanes",
      PSD_INT(struct psd_bench_options, streams, 0, 64)},
     {"window", NULL, "0",
-     "bytes of a socket that are on their way at most, such as 128K; 0: as many as the kernel "
-     "likes",
+     "bytes of a socket that are on their way at most, such as 128K; 0: what the link carries in "
+     "two round trips, 256K at least; 1G: as many as the kernel likes",
      PSD_SIZE(struct psd_bench_options, window)},
     {"lanes", "N", "0", "threads of a process that read and write; 0: the one that decides, too",
      PSD_INT(struct psd_bench_options, lanes, 0, 64)},

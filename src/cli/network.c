@@ -26,8 +26,8 @@ const struct psd_setting psd_network_settings[] = {
      "reno in place of bbr",
      PSD_TEXT(struct psd_network_config, congestion)},
     {"net.window", "0",
-     "bytes of a connection that are on their way at most, such as 128K; 0: as many as the kernel "
-     "likes, which fills the network's queues",
+     "bytes of a connection that are on their way at most, such as 128K; 0: what the link carries "
+     "in two round trips, 256K at least; 1G: as many as the kernel likes",
      PSD_SIZE(struct psd_network_config, window)},
     {"net.lanes", "0",
      "threads of a process that only send, receive and encrypt; 0: a thread that sums and plans "

@@ -179,6 +179,12 @@ struct psd_net_refusals psd_mesh_refusals(const struct psd_mesh *mesh)
     return refusals;
 }
 
+void psd_mesh_set_window(struct psd_mesh *mesh, size_t bytes)
+{
+    if (mesh->transport->set_window)
+        mesh->transport->set_window(mesh->endpoint, bytes);
+}
+
 void psd_mesh_close(struct psd_mesh *mesh)
 {
     if (!mesh)

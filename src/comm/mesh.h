@@ -56,6 +56,9 @@ const char *psd_mesh_address(const struct psd_mesh *mesh);
 /* What has been refused at the door so far, by reason. */
 struct psd_net_refusals psd_mesh_refusals(const struct psd_mesh *mesh);
 
+/* Bounds what is on its way to each member, where the transport can (psd_transport.set_window). */
+void psd_mesh_set_window(struct psd_mesh *mesh, size_t bytes);
+
 /* Closes all connections; the handler hears nothing more. NULL is fine. */
 void psd_mesh_close(struct psd_mesh *mesh);
 

@@ -62,7 +62,7 @@ psd_status psd_roster_pack_params(const struct psd_job *job, struct psd_pack *pa
 psd_status psd_roster_compare_params(const struct psd_job *job, unsigned from, const void *bytes,
                                      size_t length);
 
-/* The forms and routes of a planned job, with its text; and putting them into one that is not planned.
+/* The forms, routes and window of a planned job, with its text; and putting them into one that is not planned.
  * The caller owns *text. PSD_EPEER: it cannot be read, or does not fit the parameters. */
 psd_status psd_roster_pack_plan(const struct psd_job *job, const char *text, struct psd_pack *pack);
 psd_status psd_roster_read_plan(struct psd_job *job, const void *bytes, size_t length, char **text);

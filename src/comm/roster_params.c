@@ -102,6 +102,7 @@ psd_status psd_roster_pack_plan(const struct psd_job *job, const char *text, str
         psd_pack_u32(pack, job->params[i].form);
         psd_pack_u32(pack, job->params[i].route);
     }
+    psd_pack_u64(pack, job->window);
     psd_pack_text(pack, text);
     return pack->status;
 }
@@ -144,6 +145,7 @@ psd_status psd_roster_read_plan(struct psd_job *job, const void *bytes, size_t l
         job->params[i].form = (enum psd_form)form;
         job->params[i].route = (enum psd_route)route;
     }
+    job->window = (size_t)psd_unpack_u64(&unpack);
     char *read = psd_unpack_text(&unpack, LONGEST_TEXT);
     psd_status status = psd_unpack_end(&unpack, 0, "a plan");
     if (status == PSD_OK)

@@ -301,9 +301,11 @@ static void a_plan_is_put_into_a_job_that_has_none(void)
         job->params[i].form = i < 2 ? PSD_FORM_FACTORED : PSD_FORM_DENSE;
         job->params[i].route = i < 2 ? PSD_ROUTE_ROW_SHARDED : PSD_ROUTE_SERVERS;
     }
+    job->window = 300000;
     CHECK_OK(psd_roster_pack_plan(job, "because", &pack));
     CHECK_OK(psd_roster_read_plan(other, pack.bytes, pack.length, &text));
     CHECK_TEXT("because", text);
+    CHECK(other->window == 300000);
     for (size_t i = 0; i < 3; i++)
         CHECK(other->params[i].form == job->params[i].form &&
               other->params[i].route == job->params[i].route);
@@ -340,6 +342,7 @@ static void a_plan_that_does_not_fit_is_refused(void)
             psd_pack_u32(&pack, cases[i].plan[k][0]);
             psd_pack_u32(&pack, cases[i].plan[k][1]);
         }
+        psd_pack_u64(&pack, 0);
         psd_pack_text(&pack, "");
         CHECK_STATUS(PSD_EPEER, psd_roster_read_plan(job, pack.bytes, pack.length, &text));
         CHECK(!text);
@@ -358,6 +361,7 @@ static void a_plan_that_is_not_what_was_asked_for_is_refused(void)
     struct psd_job *job = new_job(&asked, 1);
     psd_pack_u32(&pack, PSD_FORM_FACTORED);
     psd_pack_u32(&pack, PSD_ROUTE_ROW_SHARDED);
+    psd_pack_u64(&pack, 0);
     psd_pack_text(&pack, "");
     CHECK_STATUS(PSD_EPEER, psd_roster_read_plan(job, pack.bytes, pack.length, &text));
     CHECK_TEXT("rank 0 sends a plan that does not fit fc", psd_error());

@@ -6,6 +6,7 @@
 #include "comm/plan.h"
 #include "comm/seat.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -31,6 +32,8 @@ static psd_status create_node(struct psd_comm *comm)
     for (size_t i = 0; i < comm->job->n_params; i++)
         psd_node_set_value(comm->node, i, comm->values[i]);
     psd_seat_end_flow(comm);
+    if (comm->job->window && !comm->options.window)
+        psd_mesh_set_window(comm->mesh, comm->job->window);
     return PSD_OK;
 }
 
@@ -48,18 +51,20 @@ static char *add_sources(const struct psd_comm *comm, const char *plan)
 {
     const struct psd_seat_network *network = &comm->network;
     const struct psd_comm_rates *rates = &comm->rates;
-    char least[32] = "", arithmetic[160] = "";
+    char least[32] = "", window[64] = "", arithmetic[160] = "";
 
     if (strcmp(network->bandwidth_is, "measured") == 0)
         snprintf(least, sizeof least, " (least: rank %u)", network->slowest);
+    if (comm->transport->set_window && comm->ranks > 1)
+        snprintf(window, sizeof window, "; windows of %.0f KB", (double)comm->job->window / 1024);
     if (comm->ranks > 1)
         snprintf(arithmetic, sizeof arithmetic,
                  "arithmetic rebuild %.3g GFLOP/s, update %.3g GB/s, sum %.3g GB/s, %s\n",
                  rates->rebuild_flops / 1e9, rates->update_bytes_per_s / 1e9,
                  rates->sum_bytes_per_s / 1e9, source_of(&comm->options.rates));
-    return psd_alloc_text("%snetwork    %.1f MB/s each way, %s%s; %.1f us one way, %s\n%s", plan,
+    return psd_alloc_text("%snetwork    %.1f MB/s each way, %s%s; %.1f us one way, %s%s\n%s", plan,
                           network->bandwidth / 1e6, network->bandwidth_is, least,
-                          network->latency * 1e6, network->latency_is, arithmetic);
+                          network->latency * 1e6, network->latency_is, window, arithmetic);
 }
 
 static psd_status explain(struct psd_comm *comm, const struct psd_plan *made)
@@ -72,6 +77,15 @@ static psd_status explain(struct psd_comm *comm, const struct psd_plan *made)
     return comm->plan ? PSD_OK : PSD_ENOMEM;
 }
 
+/* Twice what a link carries in a round trip keeps it full. More would only wait: in queues, where what is
+ * urgent waits behind it, and until no cache has it any more. With much less packets are small. */
+static size_t window_of(const struct psd_seat_network *network)
+{
+    static const double least = 256 << 10;
+
+    return (size_t)fmax(least, 2 * network->bandwidth * 2 * network->latency);
+}
+
 static psd_status plan(struct psd_comm *comm)
 {
     struct psd_plan_network network = {.bandwidth = comm->network.bandwidth,
@@ -80,6 +94,7 @@ static psd_status plan(struct psd_comm *comm)
     struct psd_plan *made = NULL;
 
     psd_plan_forms(comm->job);
+    comm->job->window = window_of(&comm->network);
     PSD_TRY(psd_job_workload_create(comm->job, &comm->rates, &workload));
     psd_status status = psd_plan_create(comm->job, workload, &network, &made);
     psd_workload_destroy(workload);

@@ -89,7 +89,7 @@ struct psd_net_config {
     const char *congestion; /* tcp: the congestion control of sockets; copied; NULL: the best of the
                                system's (congestion.h) */
     size_t window;       /* tcp: bytes of a stream that are in the kernel and on their way at most;
-                               0: as many as the kernel likes */
+                               0, or more than the system allows: as many as the kernel likes */
     uint64_t timeout_ns; /* a peer silent for this long has left; 0: 10 s */
     uint64_t caller_ns;  /* for who calls to show that it has the key, and again to say what it
                             opens; 0: 2 s, or the timeout if that is shorter */
@@ -137,6 +137,9 @@ struct psd_transport {
 
     /* What it has refused; optional. */
     void (*refusals)(const struct psd_endpoint *endpoint, struct psd_net_refusals *out);
+
+    /* Sets config.window of all its connections, those that are there and those to come; optional. */
+    void (*set_window)(struct psd_endpoint *endpoint, size_t bytes);
 
     /* Drops all connections and frees the endpoint; no handler runs afterwards. NULL is fine. */
     void (*close)(struct psd_endpoint *endpoint);

@@ -1,6 +1,7 @@
 /* conn_test.c - connections of several streams: all arrives, in whatever order. */
 #include "base/alloc.h"
 #include "base/random.h"
+#include "net/tcp/tcp.h"
 #include "net_tcp.h"
 
 #include <signal.h>
@@ -205,6 +206,41 @@ static void who_connects_decides_on_the_streams(void)
     stand_up_all(seats, 2);
 }
 
+struct window {
+    struct psd_endpoint *endpoint;
+    size_t bytes;
+    unsigned sockets; /* that have it */
+};
+
+static void set_window(void *arg)
+{
+    struct window *window = arg;
+
+    seat_transport->set_window(window->endpoint, window->bytes);
+    PSD_LIST_EACH (link, &window->endpoint->conns) {
+        struct psd_tcp_conn *conn = PSD_CONTAINER_OF(link, struct psd_tcp_conn, link);
+        for (unsigned i = 0; i < conn->count; i++) {
+            int given = 0;
+            socklen_t size = sizeof given;
+            getsockopt(psd_stream_fd(conn->legs[i]->stream), SOL_SOCKET, SO_SNDBUF, &given, &size);
+            window->sockets += (size_t)given == window->bytes;
+        }
+    }
+}
+
+static void a_window_is_that_of_all_streams_from_then_on(void)
+{
+    struct seat seats[2] = {{.config = &three}, {.config = &three}};
+
+    sit_together(seats);
+    for (size_t bytes = 32 << 10; bytes <= 128 << 10; bytes *= 2) {
+        struct window window = {seats[0].endpoint, bytes, 0};
+        on_loop(seats[0].loop, set_window, &window);
+        CHECK(window.sockets == three.streams);
+    }
+    stand_up_all(seats, 2);
+}
+
 static psd_status place_badly(void *user, struct psd_conn *conn, const unsigned char *header,
                               size_t bytes, struct psd_place *place)
 {
@@ -249,5 +285,6 @@ int main(int argc, char **argv)
     RUN(who_calls_is_named_by_where_it_listens)
     RUN(a_crash_is_heard_at_once)
     RUN(who_connects_decides_on_the_streams)
+    RUN(a_window_is_that_of_all_streams_from_then_on)
     RUN(a_place_that_does_not_fit_closes_the_connection)
 }

@@ -61,12 +61,17 @@ static void set_patience(int fd, uint64_t ns)
     (void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &ms, sizeof ms);
 }
 
-/* The kernel doubles what it is told, for what it needs itself, which is little beside large packets. */
+/* The kernel doubles what it is told, for what it needs itself, which is little beside large packets. It
+ * does not tell that it may not give as much: then what it gives is too little, and it is asked to choose by
+ * itself again. */
 static void set_window(int fd, size_t bytes)
 {
-    int half = bytes < INT_MAX ? (int)(bytes / 2) : INT_MAX;
+    int half = bytes < INT_MAX ? (int)(bytes / 2) : INT_MAX / 2, given = 0, unlocked = 0;
+    socklen_t size = sizeof given;
 
     (void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &half, sizeof half);
+    if (getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &given, &size) == 0 && given / 2 < half)
+        (void)setsockopt(fd, SOL_SOCKET, SO_BUF_LOCK, &unlocked, sizeof unlocked);
 }
 
 /* Nothing here is needed for frames to be right, and what the kernel refuses is left as it is. */
@@ -80,6 +85,17 @@ void psd_tcp_leg_tune(const struct psd_endpoint *endpoint, int fd)
     (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
     set_patience(fd, endpoint->config.timeout_ns);
+}
+
+void psd_tcp_leg_set_window(const struct psd_tcp_leg *leg, size_t bytes)
+{
+    int fd = leg->fd;
+
+    if (leg->stream)
+        fd = psd_stream_fd(leg->stream);
+    else if (leg->channel)
+        fd = psd_channel_fd(leg->channel);
+    set_window(fd, bytes);
 }
 
 static void fail(struct psd_tcp_leg *leg, psd_status status)

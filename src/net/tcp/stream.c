@@ -189,6 +189,11 @@ void psd_stream_ask_again(struct psd_stream *stream)
     psd_stream_unlock(stream);
 }
 
+int psd_stream_fd(const struct psd_stream *stream)
+{
+    return stream->fd;
+}
+
 size_t psd_stream_queued(const struct psd_stream *stream)
 {
     return stream->queued;

@@ -80,6 +80,9 @@ void psd_stream_send(struct psd_stream *stream, struct psd_frame *frame);
  * this call. */
 void psd_stream_ask_again(struct psd_stream *stream);
 
+/* Its socket, for options; borrowed. */
+int psd_stream_fd(const struct psd_stream *stream);
+
 /* Bytes of the frames, heads included, that have been given to psd_stream_send and not yet reported. */
 size_t psd_stream_queued(const struct psd_stream *stream);
 

@@ -132,11 +132,25 @@ static void refusals(const struct psd_endpoint *endpoint, struct psd_net_refusal
     *out = endpoint->refusals;
 }
 
+static void set_window(struct psd_endpoint *endpoint, size_t bytes)
+{
+    PSD_ON_LOOP(endpoint->loop);
+    endpoint->config.window = bytes;
+    PSD_LIST_EACH (link, &endpoint->conns) {
+        struct psd_tcp_conn *conn = PSD_CONTAINER_OF(link, struct psd_tcp_conn, link);
+        for (unsigned i = 0; i < conn->count; i++) {
+            if (conn->legs[i])
+                psd_tcp_leg_set_window(conn->legs[i], bytes);
+        }
+    }
+}
+
 const struct psd_transport psd_transport_tcp = {
     .scheme = "tcp",
     .open = open_endpoint,
     .address = address,
     .refusals = refusals,
+    .set_window = set_window,
     .close = close_endpoint,
     .connect = psd_tcp_dial,
     .send = psd_tcp_conn_send,

@@ -121,6 +121,9 @@ void psd_tcp_leg_destroy(struct psd_tcp_leg *leg);
 /* Sets a socket's options. */
 void psd_tcp_leg_tune(const struct psd_endpoint *endpoint, int fd);
 
+/* Bounds the bytes of its socket that are in the kernel and on their way, if the system allows so many. */
+void psd_tcp_leg_set_window(const struct psd_tcp_leg *leg, size_t bytes);
+
 /* Lets fn(leg, events) run when the leg's socket is ready; there is no stream yet. */
 psd_status psd_tcp_leg_watch(struct psd_tcp_leg *leg, int fd, unsigned events,
                              void (*fn)(void *arg, unsigned events));
