@@ -27,7 +27,7 @@ void psd_helpers_destroy(struct psd_helpers *helpers);
 psd_status psd_helpers_pretend(struct psd_helpers *helpers,
                                const struct psd_arithmetic *arithmetic);
 
-/* Lets a helper run `work`, which is borrowed until done. */
+/* Lets a helper run `work`, which is borrowed until done; a short sum is run before this returns. */
 void psd_helpers_order(struct psd_helpers *helpers, struct psd_work *work);
 
 #endif

@@ -46,7 +46,8 @@ static void order_all(void *arg)
     struct bench *bench = arg;
 
     for (size_t i = 0; i < WORKS; i++) {
-        bench->works[i] = (struct psd_work){.run = run_one, .owner = bench};
+        bench->works[i] =
+            (struct psd_work){.kind = PSD_WORK_UPDATE, .run = run_one, .owner = bench};
         psd_helpers_order(bench->helpers, &bench->works[i]);
     }
 }
@@ -153,6 +154,36 @@ static void works_with_a_time_of_their_own_are_not_run_and_hold_up_nothing(void)
     free_bench(bench);
 }
 
+static void run_here(struct psd_work *work)
+{
+    struct bench *bench = work->owner;
+
+    CHECK(psd_loop_is_current(bench->loop));
+    atomic_fetch_add(&bench->ran, 1);
+}
+
+/* Two sums, of which the second is long. */
+static void order_sums(void *arg)
+{
+    struct bench *bench = arg;
+
+    bench->works[0] = (struct psd_work){.bytes = 128 << 10, .run = run_here, .owner = bench};
+    bench->works[1] = (struct psd_work){.bytes = 256 << 10, .run = run_one, .owner = bench};
+    psd_helpers_order(bench->helpers, &bench->works[0]);
+    CHECK(atomic_load(&bench->ran) == 1 && atomic_load(&bench->finished) == 0);
+    psd_helpers_order(bench->helpers, &bench->works[1]);
+}
+
+static void a_short_sum_is_run_at_once_and_reported_later(void)
+{
+    struct bench *bench = new_bench(1);
+
+    CHECK_OK(psd_loop_call(bench->loop, order_sums, bench));
+    wait_until(&bench->finished, 2);
+    CHECK(bench->done[0] == 0 && bench->done[1] == 1);
+    free_bench(bench);
+}
+
 static void create_survives_every_failed_allocation(void)
 {
     struct psd_loop *loop = NULL;
@@ -177,5 +208,6 @@ int main(int argc, char **argv)
     RUN(several_helpers_work_at_the_same_time_and_on_each_once)
     RUN(destroy_waits_for_what_has_begun_and_drops_the_rest)
     RUN(works_with_a_time_of_their_own_are_not_run_and_hold_up_nothing)
+    RUN(a_short_sum_is_run_at_once_and_reported_later)
     RUN(create_survives_every_failed_allocation)
 }
