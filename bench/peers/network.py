@@ -119,6 +119,9 @@ class Network:
         ip("-n", self.switch, "link", "add", "br0", "type", "bridge")
         ip("-n", self.switch, "addr", "add", self.switch_address + "/24", "dev", "br0")
         ip("-n", self.switch, "link", "set", "br0", "up")
+        # A switch looks into no packets.
+        ip("netns", "exec", self.switch, "sh", "-c",
+           "f=/proc/sys/net/bridge/bridge-nf-call-iptables; [ ! -e $f ] || echo 0 >$f || :")
 
     def _add_node(self, i):
         name, port = self.names[i], f"port{i}"

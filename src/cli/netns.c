@@ -74,15 +74,23 @@ static psd_status batch(const char *program, int where, const char *lines)
 
 /* --- namespaces --------------------------------------------------------------------------------- */
 
-/* All members send as the kernel's own default lets them, whatever this machine has been set to. */
-static void set_congestion(void)
+/* Of the namespace that this thread is in. What is not there, or not for us, is left as it is. */
+static void set(const char *path, const char *value)
 {
-    int file = open("/proc/sys/net/ipv4/tcp_congestion_control", O_WRONLY | O_CLOEXEC);
+    int file = open(path, O_WRONLY | O_CLOEXEC);
 
     if (file < 0)
         return;
-    (void)!write(file, "cubic", strlen("cubic")); /* refused where cubic is not for all */
+    (void)!write(file, value, strlen(value));
     close(file);
+}
+
+/* All members send as the kernel's own default lets them, whatever this machine has been set to; it is
+ * refused where cubic is not for all. And a switch looks into no packets. */
+static void set_up(void)
+{
+    set("/proc/sys/net/ipv4/tcp_congestion_control", "cubic");
+    set("/proc/sys/net/bridge/bridge-nf-call-iptables", "0");
 }
 
 /* A new one, which nobody is in. */
@@ -91,7 +99,7 @@ static psd_status make(int *out)
     int here = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC), made = -1;
 
     if (here >= 0 && unshare(CLONE_NEWNET) == 0) {
-        set_congestion();
+        set_up();
         made = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
         if (setns(here, CLONE_NEWNET) != 0 && made >= 0) {
             close(made);
