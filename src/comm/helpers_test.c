@@ -180,6 +180,7 @@ static void a_short_sum_is_run_at_once_and_reported_later(void)
 
     CHECK_OK(psd_loop_call(bench->loop, order_sums, bench));
     wait_until(&bench->finished, 2);
+    psd_loop_stop(bench->loop);
     CHECK(bench->done[0] == 0 && bench->done[1] == 1);
     free_bench(bench);
 }

@@ -81,9 +81,9 @@ static psd_status explain(struct psd_comm *comm, const struct psd_plan *made)
  * urgent waits behind it, and until no cache has it any more. With much less packets are small. */
 static size_t window_of(const struct psd_seat_network *network)
 {
-    static const double least = 256 << 10;
+    static const double least = 256 << 10, most = 1 << 30; /* which no system allows */
 
-    return (size_t)fmax(least, 2 * network->bandwidth * 2 * network->latency);
+    return (size_t)fmin(most, fmax(least, 2 * network->bandwidth * 2 * network->latency));
 }
 
 static psd_status plan(struct psd_comm *comm)
