@@ -317,7 +317,7 @@ static void squares_done(struct psd_work *order)
         give(work->node);
 }
 
-static void order(struct psd_clip_work *work, size_t param, size_t count,
+static void order(struct psd_clip_work *work, size_t param, size_t count, double flops,
                   void (*run)(struct psd_work *work))
 {
     struct psd_node *node = work->node;
@@ -326,6 +326,7 @@ static void order(struct psd_clip_work *work, size_t param, size_t count,
                                    .param = (uint32_t)param,
                                    .urgency = psd_node_urgency(node, param),
                                    .bytes = (double)(count * sizeof(float)),
+                                   .flops = flops,
                                    .run = node->sizes_only ? NULL : run,
                                    .done = squares_done,
                                    .owner = work};
@@ -336,7 +337,15 @@ void psd_clip_part(struct psd_node *node, size_t part)
 {
     const struct psd_part *p = &node->layout->parts[part];
 
-    order(&node->clip.works[node->clip.of_part[part] - 1], p->param, p->count, run_part);
+    order(&node->clip.works[node->clip.of_part[part] - 1], p->param, p->count, 0, run_part);
+}
+
+/* Of the Gram matrices of both factors, of all samples. */
+static double gram_flops(const struct psd_job *job, const struct psd_job_param *param)
+{
+    double samples = (double)psd_job_samples(job);
+
+    return samples * samples * (double)(param->rows + param->cols);
 }
 
 bool psd_clip_lets(struct psd_node *node, struct psd_exchange *exchange)
@@ -347,7 +356,7 @@ bool psd_clip_lets(struct psd_node *node, struct psd_exchange *exchange)
         return true;
     if (work)
         order(work, exchange->param, psd_job_count(&node->job->params[exchange->param]),
-              run_exchange);
+              gram_flops(node->job, &node->job->params[exchange->param]), run_exchange);
     return false;
 }
 

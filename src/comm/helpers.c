@@ -183,29 +183,26 @@ static struct hand *find_idlest(struct psd_helpers *helpers)
     return best;
 }
 
-/* Who does the work: it is told when it ends if nobody runs it. */
-static struct hand *choose(struct psd_helpers *helpers, struct psd_work *work)
+static uint64_t until(const struct psd_arithmetic *arithmetic, const struct psd_work *work)
 {
-    const struct psd_arithmetic *arithmetic = helpers->arithmetic;
-
-    work->until_ns = arithmetic ? arithmetic->until(arithmetic->context, work) : 0;
-    return work->until_ns ? &helpers->sleeper : find_idlest(helpers);
+    return arithmetic ? arithmetic->until(arithmetic->context, work) : 0;
 }
 
 static bool is_short(const struct psd_work *work)
 {
-    return work->kind == PSD_WORK_SUM && work->bytes <= SHORT && !work->until_ns;
+    return work->kind == PSD_WORK_SUM && work->bytes <= SHORT && !(work->flops > 0) &&
+           !work->until_ns;
 }
 
 void psd_helpers_order(struct psd_helpers *helpers, struct psd_work *work)
 {
-    struct hand *hand = choose(helpers, work);
-
+    work->until_ns = until(helpers->arithmetic, work);
     if (is_short(work)) {
         work->run(work);
         report(helpers, work);
         return;
     }
+    struct hand *hand = work->until_ns ? &helpers->sleeper : find_idlest(helpers);
     hand->given += cost_of(work);
     if (psd_box_put(&hand->box, &work->boxed) == PSD_BOX_EMPTY)
         sem_post(&hand->ready);

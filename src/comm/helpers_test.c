@@ -162,7 +162,7 @@ static void run_here(struct psd_work *work)
     atomic_fetch_add(&bench->ran, 1);
 }
 
-/* Two sums, of which the second is long. */
+/* A short sum, a long one, and one that is products, too. */
 static void order_sums(void *arg)
 {
     struct bench *bench = arg;
@@ -172,6 +172,8 @@ static void order_sums(void *arg)
     psd_helpers_order(bench->helpers, &bench->works[0]);
     CHECK(atomic_load(&bench->ran) == 1 && atomic_load(&bench->finished) == 0);
     psd_helpers_order(bench->helpers, &bench->works[1]);
+    bench->works[2] = (struct psd_work){.bytes = 8, .flops = 1e6, .run = run_one, .owner = bench};
+    psd_helpers_order(bench->helpers, &bench->works[2]);
 }
 
 static void a_short_sum_is_run_at_once_and_reported_later(void)
@@ -179,9 +181,9 @@ static void a_short_sum_is_run_at_once_and_reported_later(void)
     struct bench *bench = new_bench(1);
 
     CHECK_OK(psd_loop_call(bench->loop, order_sums, bench));
-    wait_until(&bench->finished, 2);
+    wait_until(&bench->finished, 3);
     psd_loop_stop(bench->loop);
-    CHECK(bench->done[0] == 0 && bench->done[1] == 1);
+    CHECK(bench->done[0] == 0 && bench->done[1] == 1 && bench->done[2] == 2);
     free_bench(bench);
 }
 
