@@ -44,8 +44,7 @@ struct psd_job {
     struct psd_job_param *params; /* owned */
     size_t n_params, params_room;
 
-    size_t
-        window; /* bytes of a connection that are on their way at most; 0: the plan does not say */
+    size_t window; /* bytes of a connection on their way at most; 0: the plan does not say */
 };
 
 /* A job of `ranks` processes and `workers` logical workers, each with `batch` samples, hosted evenly:
