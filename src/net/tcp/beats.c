@@ -1,8 +1,8 @@
 /* beats.c - we live, and who does not.
  *
  * Every beat each stream on which nothing else was written says so with an empty frame, and each
- * connection is looked at: a peer from which nothing has come for the timeout has left, and so has one
- * whose kernel acknowledges nothing of what we send. */
+ * connection is looked at: a peer from which nothing has come for the timeout has left, which is told with
+ * the last beat before that is over, and so has one whose kernel acknowledges nothing of what we send. */
 #include "base/clock.h"
 #include "net/tcp/tcp.h"
 
@@ -28,7 +28,7 @@ static void look(struct psd_tcp_conn *conn, const struct psd_tcp_leg *leg,
 {
     uint64_t timeout = conn->endpoint->config.timeout_ns, stuck = least(stuck_ns, timeout);
 
-    if (!leg->is_put_off && now > life->heard_ns + timeout)
+    if (!leg->is_put_off && now + conn->endpoint->beat_ns > life->heard_ns + timeout)
         end(conn, PSD_REASON_SILENT, timeout);
     else if (life->stuck_ns && now > life->stuck_ns + stuck)
         end(conn, PSD_REASON_STUCK, stuck);
