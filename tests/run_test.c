@@ -106,13 +106,22 @@ static void ports_are_those_of_the_setting(void)
     CHECK(strstr(run_err, "\"28100-28000\" is not a port such as 7070, or a range"));
 }
 
+#define IN_HEX "od -An -v -tx1 | tr -d ' \\n' "
+
+/* Neither as it is nor in hex, in the environment and the words of launcher and members, and their log. */
 static void the_key_is_read_as_often_as_one_likes_and_stands_nowhere(void)
 {
     run_start();
-    CHECK(run("$POSEIDON run -n 2 -- sh -c 'key=/dev/fd/${POSEIDON_KEY#fd:}; "
-              "cat $key >a.$RANK; cat $key >b.$RANK; env >environment.$RANK'") == 0);
+    CHECK(run("PSD_LOG_LEVEL=debug $POSEIDON run -n 2 -- sh -c 'key=/dev/fd/${POSEIDON_KEY#fd:}; "
+              "cat $key >a.$RANK; cat $key >b.$RANK; env >environment.$RANK; "
+              "cat /proc/$$/cmdline /proc/$PPID/cmdline /proc/$PPID/environ >words.$RANK' 2>log") ==
+          0);
     CHECK(run("cmp a.0 b.0 && cmp a.0 a.1 && cmp a.1 b.1 && test $(wc -c <a.0) = 32") == 0);
-    CHECK(run("grep -F -f a.0 environment.0") != 0);
+    CHECK(run("grep -qa POSEIDON_KEY=fd: environment.1 && grep -qa sh words.1 && cat environment.? "
+              "words.? log >all") == 0);
+    CHECK(run(IN_HEX "<a.0 >key && test $(wc -c <key) = 64 && " IN_HEX "<all | grep -F -f key") ==
+          1);
+    CHECK(run("grep -aiF -f key all") == 1);
     CHECK(run("$POSEIDON run -n 1 -- sh -c 'cmp a.0 /dev/fd/${POSEIDON_KEY#fd:}'") == 1);
 }
 

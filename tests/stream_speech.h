@@ -9,7 +9,7 @@
  *     4                  a right beat
  *
  * The reader arrives at right frames only, as long as all before them were right, refuses one frame at
- * most, counts why, and then is over. In TLS nobody but members can speak at all: what 2 changes in a head
+ * most, says the right reason, and then is over. In TLS nobody but members can speak at all: what 2 changes in a head
  * is a lie, too, and a payload is whatever they send. */
 #ifndef PSD_TESTS_STREAM_SPEECH_H
 #define PSD_TESTS_STREAM_SPEECH_H
@@ -21,7 +21,8 @@ struct speech {
     size_t count;
     unsigned right; /* frames with data before the first that is not right */
     bool is_right;
-    bool is_honest; /* no head is a lie; a lie may be a right frame of another length */
+    bool is_vague; /* the first that is not right may be a right one of another kind or length */
+    enum psd_reader_refusal why; /* of the first that is not right, if it must be refused */
 };
 
 static inline unsigned char speech_next(const uint8_t **data, size_t *size)
@@ -44,6 +45,16 @@ static inline void speech_add_bytes(struct speech *speech, const uint8_t **data,
     speech->is_right &= count == 0;
 }
 
+/* Why a frame is refused of which one byte is wrong. */
+static inline enum psd_reader_refusal speech_reason(size_t where, bool is_lie)
+{
+    if (!is_lie || where < 4 || where >= 24)
+        return PSD_READER_GARBLED;
+    if (where < 8)
+        return PSD_READER_OLD;
+    return where < 16 ? PSD_READER_FOREIGN : PSD_READER_REPLAYED;
+}
+
 /* Changes a byte of the frame's `count` at the end of the speech. */
 static inline void speech_spoil(struct speech *speech, struct mouth *mouth, size_t where,
                                 unsigned char change, bool is_lie)
@@ -51,12 +62,17 @@ static inline void speech_spoil(struct speech *speech, struct mouth *mouth, size
     unsigned char *frame = speech->bytes + speech->count;
     bool is_free = is_lie && where >= 32 && where < PSD_WIRE_SEALED; /* the user's header */
     bool is_payload = !mouth->seals[0] && where >= PSD_WIRE_HEAD;
+    bool is_wrong = change != 0 && !is_free && !is_payload;
+    bool is_form = is_lie && (where == 1 || (where >= 24 && where < 32)); /* kind, length */
 
     frame[where] ^= change;
     if (is_lie && where < PSD_WIRE_SEALED)
         seal_frame(mouth, frame);
-    speech->is_right &= change == 0 || is_free || is_payload;
-    speech->is_honest &= change == 0 || !is_lie;
+    if (speech->is_right && is_wrong) {
+        speech->is_vague = is_form;
+        speech->why = is_form ? PSD_READER_FINE : speech_reason(where, is_lie);
+    }
+    speech->is_right &= !is_wrong;
 }
 
 static inline void speech_add_frame(struct speech *speech, struct mouth *mouth, unsigned order,
@@ -81,7 +97,9 @@ static inline void speech_prepare(struct speech *speech, struct mouth *mouth, co
                                   size_t size)
 {
     speech->right = 0;
-    speech->is_right = speech->is_honest = true;
+    speech->is_right = true;
+    speech->is_vague = false;
+    speech->why = PSD_READER_FINE;
     speech->count =
         make_frame(mouth, (struct psd_wire_head){.kind = PSD_WIRE_OPEN}, NULL, speech->bytes);
     while (size > 0 && speech->count < sizeof speech->bytes - 512) {
@@ -135,9 +153,9 @@ static inline void speech_give(struct mouth *mouth, const uint8_t *data, size_t 
     speech_prepare(&speech, mouth, data, size);
     say_bytes(mouth, speech.bytes, speech.count);
     unsigned arrived = speech_hear(mouth);
-    bool is_exact = speech.is_right || speech.is_honest;
-    CHECK(arrived >= speech.right && (!is_exact || arrived == speech.right));
+    CHECK(arrived >= speech.right && (speech.is_vague || arrived == speech.right));
     CHECK(!speech.is_right || mouth->reader.refusal == PSD_READER_FINE);
+    CHECK(speech.why == PSD_READER_FINE || mouth->reader.refusal == speech.why);
     speech_forget(mouth);
 }
 

@@ -58,6 +58,7 @@ struct wire {
     pid_t pids[WIRE_MOST];
     unsigned number; /* of the job: networks of the one before may take a while to go */
     atomic_bool is_there[WIRE_MOST], is_plugged[WIRE_MOST]; /* apart: steps of the start */
+    atomic_bool has_lost;                                   /* a packet of somebody's */
 };
 
 static bool wire_apart;      /* each process has a network of its own; set by wire_part */
@@ -146,7 +147,13 @@ static inline void wire_settle(struct wire *wire, unsigned rank)
     if (wire_loses_some)
         CHECK(wire_run("nft add table inet t") &&
               wire_run("nft 'add chain inet t c { type filter hook input priority 0; }'") &&
-              wire_run("nft add rule inet t c numgen random mod 100 == 0 drop"));
+              wire_run("nft add rule inet t c numgen random mod 100 == 0 counter drop"));
+}
+
+/* By the process, in its network. */
+static inline bool wire_has_lost_some(void)
+{
+    return wire_run("nft list chain inet t c | grep -q 'packets [1-9]'");
 }
 
 /* A process for each rank that runs body(arg, rank). */
@@ -315,13 +322,23 @@ static inline bool wire_check_survivors(const struct wire *wire, const char *wor
     return in_time;
 }
 
+static inline void wire_take_part(void *arg, unsigned rank)
+{
+    struct wire *wire = arg;
+
+    crew_take_part(&wire->crew, rank);
+    if (wire_loses_some && wire_has_lost_some())
+        atomic_store(&wire->has_lost, true);
+}
+
 static inline void wire_check_bits(const struct crew_case *c, const float *expected)
 {
     struct wire *wire = wire_create(c);
 
-    wire_fork(wire, crew_take_part, &wire->crew);
+    wire_fork(wire, wire_take_part, wire);
     wire_wait(wire);
     CHECK(crew_same(expected, wire->crew.result));
+    CHECK(atomic_load(&wire->has_lost) == wire_loses_some);
     wire_destroy(wire);
 }
 

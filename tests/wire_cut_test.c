@@ -11,7 +11,8 @@ static void a_member_that_is_cut_off_is_named(void)
 
 static void a_lossy_network_changes_no_bit(void)
 {
-    struct crew_case c = {.ranks = 3, .workers = 8, .rule = "Adam", .forms = CREW_MIXED};
+    struct crew_case c = {
+        .ranks = 3, .workers = 8, .rule = "Adam", .forms = CREW_MIXED, .iterations = 40};
 
     wire_part();
     if (!wire_run("nft list ruleset >/dev/null"))
@@ -23,8 +24,27 @@ static void a_lossy_network_changes_no_bit(void)
     free(alone);
 }
 
+static void eight_workers_have_the_same_bits_on_any_route(void)
+{
+    static const enum psd_route routes[] = {PSD_ROUTE_AUTO, PSD_ROUTE_BROADCAST,
+                                            PSD_ROUTE_ROW_SHARDED, PSD_ROUTE_SINGLE_OWNER};
+    struct crew_case c = {.workers = 8, .rule = "Adam", .forms = CREW_MIXED, .iterations = 3};
+
+    wire_part();
+    float *alone = crew_train_alone(&c);
+    for (c.ranks = 2; c.ranks <= 8; c.ranks *= 2) {
+        for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
+            c.route = routes[i];
+            crew_ground = i % 2 ? CREW_CLEAR : CREW_TLS;
+            wire_check_bits(&c, alone);
+        }
+    }
+    free(alone);
+}
+
 int main(int argc, char **argv)
 {
+    RUN(eight_workers_have_the_same_bits_on_any_route)
     RUN(a_member_that_is_cut_off_is_named)
     RUN(a_lossy_network_changes_no_bit)
 }

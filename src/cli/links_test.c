@@ -18,6 +18,19 @@ static void loopback_has_one_address_and_free_ports(void)
     psd_links_close(&links);
 }
 
+/* Whoever may not make namespaces has loopback, and is told why. */
+static void without_root_there_is_loopback(void)
+{
+    struct psd_links links;
+
+    if (geteuid() == 0)
+        CHECK(setresuid(65534, 65534, 65534) == 0); /* for the rest of this test's process */
+    CHECK_OK(psd_links_open(2, false, &links));
+    fprintf(stderr, "    %s\n", links.why);
+    CHECK(!links.netns && *links.why);
+    psd_links_close(&links);
+}
+
 static void a_shaped_link_carries_little_more_than_its_rate(void)
 {
     struct psd_goodput goodput = {0};
@@ -40,4 +53,5 @@ int main(int argc, char **argv)
 {
     RUN(loopback_has_one_address_and_free_ports)
     RUN(a_shaped_link_carries_little_more_than_its_rate)
+    RUN(without_root_there_is_loopback)
 }

@@ -4,6 +4,8 @@
 #include "net/tcp/tcp.h"
 #include "net_tcp.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -206,6 +208,43 @@ static void who_connects_decides_on_the_streams(void)
     stand_up_all(seats, 2);
 }
 
+/* By a seat's loop: whether its sockets are as they should be once members talk. */
+static void check_options(void *arg)
+{
+    static const struct {
+        int level, name, value;
+    } options[] = {{IPPROTO_TCP, TCP_NOTSENT_LOWAT, 128 << 10},
+                   {IPPROTO_TCP, TCP_NODELAY, 1},
+                   {IPPROTO_TCP, TCP_USER_TIMEOUT, 0}, /* from now on beats tell who lives */
+                   {SOL_SOCKET, SO_KEEPALIVE, 1}};
+    struct psd_endpoint *endpoint = arg;
+
+    PSD_LIST_EACH (link, &endpoint->conns) {
+        struct psd_tcp_conn *conn = PSD_CONTAINER_OF(link, struct psd_tcp_conn, link);
+        for (unsigned i = 0; i < conn->count; i++) {
+            int fd = psd_stream_fd(conn->legs[i]->stream);
+            for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
+                int value = -1;
+                socklen_t size = sizeof value;
+                CHECK(getsockopt(fd, options[k].level, options[k].name, &value, &size) == 0);
+                CHECK(value == options[k].value);
+            }
+        }
+    }
+}
+
+static void streams_have_their_options_at_both_ends(void)
+{
+    struct seat seats[2] = {{.config = &three}, {.config = &three}};
+
+    sit_together(seats);
+    wait_for(&seats[0], "connected\n");
+    wait_for(&seats[1], "accepted\n");
+    for (int i = 0; i < 2; i++)
+        on_loop(seats[i].loop, check_options, seats[i].endpoint);
+    stand_up_all(seats, 2);
+}
+
 struct window {
     struct psd_endpoint *endpoint;
     size_t bytes;
@@ -285,6 +324,7 @@ int main(int argc, char **argv)
     RUN(who_calls_is_named_by_where_it_listens)
     RUN(a_crash_is_heard_at_once)
     RUN(who_connects_decides_on_the_streams)
+    RUN(streams_have_their_options_at_both_ends)
     RUN(a_window_is_that_of_all_streams_from_then_on)
     RUN(a_place_that_does_not_fit_closes_the_connection)
 }

@@ -3,16 +3,38 @@
 #include "net/tcp/tcp.h"
 #include "test.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <unistd.h>
+
+static int option_of(int fd, int level, int name)
+{
+    int value = -1;
+    socklen_t size = sizeof value;
+
+    CHECK(getsockopt(fd, level, name, &value, &size) == 0);
+    return value;
+}
+
+static void a_socket_waits_as_long_as_the_job_does_and_asks_whether_the_peer_lives(void)
+{
+    struct psd_endpoint endpoint = {.config = {.timeout_ns = 3 * PSD_CLOCK_S}};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    psd_tcp_leg_tune(&endpoint, fd);
+    CHECK(option_of(fd, IPPROTO_TCP, TCP_USER_TIMEOUT) == 3000);
+    CHECK(option_of(fd, SOL_SOCKET, SO_KEEPALIVE) == 1);
+    CHECK(option_of(fd, IPPROTO_TCP, TCP_NODELAY) == 1);
+    close(fd);
+}
 
 static void a_window_is_the_sockets_buffer(void)
 {
     struct psd_endpoint endpoint = {.config = {.window = 64 << 10, .timeout_ns = PSD_CLOCK_S}};
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), bytes = 0;
-    socklen_t size = sizeof bytes;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     psd_tcp_leg_tune(&endpoint, fd);
-    CHECK(getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, &size) == 0 && bytes == 64 << 10);
+    CHECK(option_of(fd, SOL_SOCKET, SO_SNDBUF) == 64 << 10);
     close(fd);
 }
 
@@ -21,16 +43,16 @@ static void a_window_that_cannot_be_had_is_the_kernels(void)
 {
     struct psd_endpoint endpoint = {
         .config = {.window = (size_t)1 << 40, .timeout_ns = PSD_CLOCK_S}};
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), locked = -1;
-    socklen_t size = sizeof locked;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     psd_tcp_leg_tune(&endpoint, fd);
-    CHECK(getsockopt(fd, SOL_SOCKET, SO_BUF_LOCK, &locked, &size) == 0 && locked == 0);
+    CHECK(option_of(fd, SOL_SOCKET, SO_BUF_LOCK) == 0);
     close(fd);
 }
 
 int main(int argc, char **argv)
 {
+    RUN(a_socket_waits_as_long_as_the_job_does_and_asks_whether_the_peer_lives)
     RUN(a_window_is_the_sockets_buffer)
     RUN(a_window_that_cannot_be_had_is_the_kernels)
 }

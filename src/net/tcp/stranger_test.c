@@ -2,6 +2,8 @@
 #include "net/tcp/opening.h"
 #include "net_strangers.h"
 
+#include <errno.h>
+
 enum { CROWD = 40 };
 
 static const struct psd_net_config fair = {.job = 7, .timeout_ns = 2 * PSD_CLOCK_S};
@@ -13,6 +15,30 @@ static void who_says_nothing_is_sent_away(void)
 
     sit(&seat, "a");
     wait_for_close(call(&seat));
+    CHECK(refusals_of(&seat).late == 1);
+    stand_up(&seat);
+    CHECK_TEXT("", seat.diary);
+}
+
+/* As if it were a ClientHello of 512 bytes, one every 100 ms. */
+static void who_takes_its_time_is_sent_away_after_two_seconds(void)
+{
+    static const struct psd_net_config usual = {.job = 7, .timeout_ns = 60 * PSD_CLOCK_S};
+    static const unsigned char hello[] = {22, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3};
+    struct seat seat = {.config = &usual};
+    char byte = 0;
+
+    sit(&seat, "a");
+    int fd = call(&seat);
+    uint64_t began = psd_clock_now();
+    for (size_t i = 0; recv(fd, &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN; i++) {
+        (void)send(fd, i < sizeof hello ? &hello[i] : hello, 1, MSG_NOSIGNAL);
+        psd_clock_sleep_until(psd_clock_now() + 100 * PSD_CLOCK_MS);
+    }
+    uint64_t took = psd_clock_now() - began;
+    close(fd);
+    fprintf(stderr, "    after %.1f s\n", (double)took / 1e9);
+    CHECK(took > 1900 * PSD_CLOCK_MS && took < 20 * PSD_CLOCK_S); /* a busy machine is late */
     CHECK(refusals_of(&seat).late == 1);
     stand_up(&seat);
     CHECK_TEXT("", seat.diary);
@@ -197,6 +223,7 @@ int main(int argc, char **argv)
 {
     seats_over_tcp((struct psd_net_config){.job = 7});
     RUN(who_says_nothing_is_sent_away)
+    RUN(who_takes_its_time_is_sent_away_after_two_seconds)
     RUN(who_sends_garbage_is_sent_away_at_once)
     RUN(a_crowd_of_strangers_does_not_keep_a_member_out)
     RUN(who_says_nothing_after_the_handshake_is_sent_away)
