@@ -1,5 +1,7 @@
 /* score.c - ratios, and rows of them. */
 #include "cli/score.h"
+#include "base/thread.h"
+#include "cli/cell.h"
 #include "cli/csv.h"
 
 double psd_score_bound(const struct psd_score *score)
@@ -18,11 +20,18 @@ static double cores_of(const struct psd_score *score)
     return score->elapsed_s > 0 ? score->busy.machine_s / score->elapsed_s : 0;
 }
 
+const char *psd_score_limit(const struct psd_score *score, unsigned processors)
+{
+    if (score->nodes == 1)
+        return "-";
+    return cores_of(score) > PSD_CELL_BUSY * processors ? "cores" : "network";
+}
+
 void psd_score_head(FILE *out)
 {
     fputs(
         "Gbit/s  nodes           MB  goodput MB/s    time ms     least      most  bound ms  share %"
-        "  CPU s/GB  own s/GB  cores  times\n",
+        "  CPU s/GB  own s/GB  cores  limit    times\n",
         out);
 }
 
@@ -37,16 +46,17 @@ void psd_score_row(FILE *out, const struct psd_score *score)
     fprintf(out, "  %5u  %11.3f  %12.2f  %9.2f  %8.2f  %8.2f", score->nodes, score->bytes / 1e6,
             score->goodput.bytes_per_s / 1e6, score->time.median * 1e3, score->time.least * 1e3,
             score->time.most * 1e3);
-    fprintf(out, "  %8.2f  %7.1f  %8.3f  %8.3f  %5.2f  %5u\n", bound * 1e3,
+    fprintf(out, "  %8.2f  %7.1f  %8.3f  %8.3f  %5.2f  %-7s  %5u\n", bound * 1e3,
             100 * bound / score->time.median, per_gigabyte(score, score->busy.machine_s),
-            per_gigabyte(score, score->busy.own_s), cores_of(score), score->times);
+            per_gigabyte(score, score->busy.own_s), cores_of(score),
+            psd_score_limit(score, psd_thread_processors()), score->times);
 }
 
 void psd_score_csv_head(FILE *out)
 {
     fputs("model,bytes,gbit_per_s,nodes,goodput_mb_per_s,latency_us,time_ms,least_ms,most_ms,bound_"
           "ms,"
-          "share,cpu_s_per_gb,own_cpu_s_per_gb,cores,times\n",
+          "share,cpu_s_per_gb,own_cpu_s_per_gb,cores,limit,times\n",
           out);
 }
 
@@ -59,7 +69,7 @@ void psd_score_csv_row(FILE *out, const struct psd_score *score)
             score->bandwidth * 8 / 1e9, score->nodes, score->goodput.bytes_per_s / 1e6,
             score->goodput.latency * 1e6, score->time.median * 1e3, score->time.least * 1e3,
             score->time.most * 1e3);
-    fprintf(out, "%.6f,%.6f,%.6f,%.6f,%.6f,%u\n", bound * 1e3, bound / score->time.median,
+    fprintf(out, "%.6f,%.6f,%.6f,%.6f,%.6f,%s,%u\n", bound * 1e3, bound / score->time.median,
             per_gigabyte(score, score->busy.machine_s), per_gigabyte(score, score->busy.own_s),
-            cores_of(score), score->times);
+            cores_of(score), psd_score_limit(score, psd_thread_processors()), score->times);
 }

@@ -26,6 +26,10 @@ struct psd_score {
 /* Seconds that nothing can be faster than: 2(P-1)/P of the bytes at the speed of the goodput. */
 double psd_score_bound(const struct psd_score *score);
 
+/* "network" or "cores": what the sums take as long as they do for, on a machine of so many processors;
+ * "-": a node alone sends nothing. */
+const char *psd_score_limit(const struct psd_score *score, unsigned processors);
+
 void psd_score_head(FILE *out);
 void psd_score_row(FILE *out, const struct psd_score *score);
 void psd_score_csv_head(FILE *out);
