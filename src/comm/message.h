@@ -6,9 +6,9 @@
  *          4      4   rate: of the sender's iteration, the bits of a float; in push and factors
  *          8      8   iteration, or the number of a collective
  *         16      4   subject: a piece, a part, a parameter or a kind of collective
- *         20      4   which: an input of the merge, a logical worker, a rank, a state, bytes that came
- *         24      4   first: part of a shared piece, or which message of several
- *         28      4   count: parts from there on
+ *         20      4   which: an input of the merge, a logical worker, a state, or as the kind says
+ *         24      4   first: part of a shared piece, which message of several, or as the kind says
+ *         28      4   count: parts from there on, or as the kind says
  *         32      8   length of the payload in bytes
  *
  * All numbers are little-endian. Transports carry header and payload whole (net/transport.h); a
@@ -39,7 +39,7 @@ enum psd_message_kind {
     PSD_MESSAGE_JOIN,    /* a member's options: to rank 0 */
     PSD_MESSAGE_ROSTER,  /* everybody's: rank 0 to all */
     PSD_MESSAGE_PARAMS,  /* a member's parameters: to rank 0 */
-    PSD_MESSAGE_PLAN,    /* forms and routes: rank 0 to all */
+    PSD_MESSAGE_PLAN,    /* forms, routes and the window: rank 0 to all */
     PSD_MESSAGE_LEAVE,   /* the sender closes its seat; iteration: the first that it does not sync;
                             first, count, which: sums, copies and saves that it took part in */
     PSD_MESSAGE_PARTED,  /* the answer: the receiver has all that it needs from who leaves */

@@ -6,7 +6,7 @@
  *
  *     rank 1   params: names, shapes, wishes ------.
  *     rank 2   params ----------------------------+--> rank 0 compares and plans
- *     all      plan: forms, routes, text <---------'
+ *     all      plan: forms, routes, window, text <-'
  *
  * The payloads of these four messages, and rank 0's part (the coordinator's). Every difference
  * becomes a sentence that names the rank, and what it and rank 0 have. Numbers and texts are those of
@@ -18,7 +18,7 @@
  *               each rank, and a u64 batch for each worker
  *     params    u64 count, and for each: name; u64 rows, cols; f32 rate, decay; u32 factors,
  *               averaged, 1 + bias_of, form, route
- *     plan      for each parameter: u32 form, route. Then the plan's text
+ *     plan      for each parameter: u32 form, route. Then u64 window in bytes, and the plan's text
  *
  * No I/O, no clock. */
 #ifndef PSD_COMM_ROSTER_H
