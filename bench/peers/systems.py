@@ -256,6 +256,29 @@ class OpenMpi:
             [(in_namespace(network.switch, words), {"PEERS_PREFIX": network.prefix})], timeout))
 
 
+class Plain:
+    """As many bytes through plain TCP, of which nothing is made (plain.py)."""
+
+    polls = False
+
+    def __init__(self, name, kind):
+        self.name, self.kind = name, kind
+
+    def missing(self):
+        return None
+
+    def memory(self, model):
+        return model.elements() * 8
+
+    def run(self, network, cell, timeout):
+        words = [sys.executable, os.path.join(HERE, "plain.py"), self.kind,
+                 str(4 * cell.model.elements()), str(cell.iterations)]
+        addresses = network.addresses[:cell.nodes]
+        return report_of(run_together(
+            [(in_namespace(network.names[rank], words + [str(rank)] + addresses), {})
+             for rank in range(cell.nodes)], timeout))
+
+
 def goodput(network):
     """Bytes a second of one plain TCP stream between two nodes."""
     script = [sys.executable, os.path.join(HERE, "goodput.py")]
