@@ -208,8 +208,8 @@ static void who_connects_decides_on_the_streams(void)
     stand_up_all(seats, 2);
 }
 
-/* By a seat's loop: whether its sockets are as they should be once members talk. */
-static void check_options(void *arg)
+/* Whether a socket is as it should be once members talk. */
+static void check_socket(int fd)
 {
     static const struct {
         int level, name, value;
@@ -217,19 +217,23 @@ static void check_options(void *arg)
                    {IPPROTO_TCP, TCP_NODELAY, 1},
                    {IPPROTO_TCP, TCP_USER_TIMEOUT, 0}, /* from now on beats tell who lives */
                    {SOL_SOCKET, SO_KEEPALIVE, 1}};
+
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        int value = -1;
+        socklen_t size = sizeof value;
+        CHECK(getsockopt(fd, options[i].level, options[i].name, &value, &size) == 0);
+        CHECK(value == options[i].value);
+    }
+}
+
+static void check_sockets(void *arg)
+{
     struct psd_endpoint *endpoint = arg;
 
     PSD_LIST_EACH (link, &endpoint->conns) {
         struct psd_tcp_conn *conn = PSD_CONTAINER_OF(link, struct psd_tcp_conn, link);
-        for (unsigned i = 0; i < conn->count; i++) {
-            int fd = psd_stream_fd(conn->legs[i]->stream);
-            for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
-                int value = -1;
-                socklen_t size = sizeof value;
-                CHECK(getsockopt(fd, options[k].level, options[k].name, &value, &size) == 0);
-                CHECK(value == options[k].value);
-            }
-        }
+        for (unsigned i = 0; i < conn->count; i++)
+            check_socket(psd_stream_fd(conn->legs[i]->stream));
     }
 }
 
@@ -241,7 +245,7 @@ static void streams_have_their_options_at_both_ends(void)
     wait_for(&seats[0], "connected\n");
     wait_for(&seats[1], "accepted\n");
     for (int i = 0; i < 2; i++)
-        on_loop(seats[i].loop, check_options, seats[i].endpoint);
+        on_loop(seats[i].loop, check_sockets, seats[i].endpoint);
     stand_up_all(seats, 2);
 }
 
