@@ -9,8 +9,8 @@
  *     4                  a right beat
  *
  * The reader arrives at right frames only, as long as all before them were right, refuses one frame at
- * most, says the right reason, and then is over. In TLS nobody but members can speak at all: what 2 changes in a head
- * is a lie, too, and a payload is whatever they send. */
+ * most, says the right reason, and then is over. In TLS nobody but members can speak at all: what 2 changes
+ * in a head is a lie, too, and a payload is whatever they send. */
 #ifndef PSD_TESTS_STREAM_SPEECH_H
 #define PSD_TESTS_STREAM_SPEECH_H
 

@@ -61,6 +61,11 @@ struct wire {
     atomic_bool has_lost;                                   /* a packet of somebody's */
 };
 
+/* Those that a factored layer may take. */
+static const enum psd_route wire_routes[] = {PSD_ROUTE_AUTO, PSD_ROUTE_BROADCAST,
+                                             PSD_ROUTE_ROW_SHARDED, PSD_ROUTE_SINGLE_OWNER};
+enum { WIRE_ROUTES = sizeof wire_routes / sizeof *wire_routes };
+
 static bool wire_apart;      /* each process has a network of its own; set by wire_part */
 static bool wire_loses_some; /* of 100 packets that come, one */
 

@@ -26,15 +26,13 @@ static void a_lossy_network_changes_no_bit(void)
 
 static void eight_workers_have_the_same_bits_on_any_route(void)
 {
-    static const enum psd_route routes[] = {PSD_ROUTE_AUTO, PSD_ROUTE_BROADCAST,
-                                            PSD_ROUTE_ROW_SHARDED, PSD_ROUTE_SINGLE_OWNER};
     struct crew_case c = {.workers = 8, .rule = "Adam", .forms = CREW_MIXED, .iterations = 3};
 
     wire_part();
     float *alone = crew_train_alone(&c);
     for (c.ranks = 2; c.ranks <= 8; c.ranks *= 2) {
-        for (size_t i = 0; i < sizeof routes / sizeof *routes; i++) {
-            c.route = routes[i];
+        for (size_t i = 0; i < WIRE_ROUTES; i++) {
+            c.route = wire_routes[i];
             crew_ground = i % 2 ? CREW_CLEAR : CREW_TLS;
             wire_check_bits(&c, alone);
         }

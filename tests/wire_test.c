@@ -4,9 +4,6 @@
 
 /* --- the same bits ---------------------------------------------------------------------------- */
 
-static const enum psd_route routes[] = {PSD_ROUTE_AUTO, PSD_ROUTE_BROADCAST, PSD_ROUTE_ROW_SHARDED,
-                                        PSD_ROUTE_SINGLE_OWNER};
-
 /* Factored layers take the route of the case, and all else goes by servers: on the simulated network, and
  * over sockets that are encrypted, in clear, and several for each pair. */
 static void check_route(struct crew_case c, enum psd_route route, const float *alone)
@@ -25,8 +22,8 @@ static void eight_workers_have_the_bits_of_the_simulation_on_one_to_eight_proces
     float *alone = crew_train_alone(&c);
 
     for (c.ranks = 1; c.ranks <= 8; c.ranks++) {
-        for (size_t i = 0; i < (c.ranks == 1 ? 1 : sizeof routes / sizeof *routes); i++)
-            check_route(c, routes[i], alone);
+        for (size_t i = 0; i < (c.ranks == 1 ? 1 : WIRE_ROUTES); i++)
+            check_route(c, wire_routes[i], alone);
     }
     free(alone);
 }
@@ -36,8 +33,8 @@ static void all_layers_may_take_any_route(void)
     struct crew_case c = {.ranks = 4, .workers = 8, .forms = CREW_FACTORED, .iterations = 3};
     float *alone = crew_train_alone(&c);
 
-    for (size_t i = 0; i < sizeof routes / sizeof *routes; i++)
-        check_route(c, routes[i], alone);
+    for (size_t i = 0; i < WIRE_ROUTES; i++)
+        check_route(c, wire_routes[i], alone);
     free(alone);
 }
 
