@@ -236,7 +236,7 @@ static void simulated_and_measured_times_agree_when_both_are_dilated(void)
 
 #define DILATED                                                                      \
     "$POSEIDON bench cluster --model ./tiny.txt --compute 4ms --nodes 2 --loopback " \
-    "--dilate auto --iterations 2 --csv a.csv"
+    "--dilate auto --iterations 20 --csv a.csv"
 
 /* The least of 1, 2, 4, 8 and 16 that leaves the processors some time; what else runs here is not known. */
 static void dilation_is_found_where_it_is_left_open(void)
@@ -290,6 +290,11 @@ static void mistakes_are_told_before_anything_starts(void)
         {"sync --bytes many", "--bytes: \"many\" is not a size"},
         {"sync --bytes 1M --nodes 65", "65 processes are more than 64"},
         {"sync --bytes 1M --bandwidth fast", "--bandwidth: \"fast\" is not a speed"},
+        {"sync --bytes 1M --dilate slow", "--dilate is for cluster"},
+        {"sync --bytes 1M --compute 1ms", "--compute is for cluster"},
+        {"sync --bytes 1M --scheme servers", "--scheme is for cluster"},
+        {"sync --bytes 1M --arithmetic real", "--arithmetic is for cluster"},
+        {"cluster --model lenet --compute 1ms --bytes 1M", "--bytes is for sync"},
         {"cluster", "a net is needed: --model FILE or NAME"},
         {"cluster --model lenet", "say how long a node computes: --compute 600ms"},
         {"cluster --model lenet --compute 1ms --dilate 0", "\"0\" is not a whole number from 1 to"},

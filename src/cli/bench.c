@@ -1,7 +1,8 @@
 /* bench.c - "poseidon bench": real processes on real sockets, measured. */
 #include "cli/bench.h"
-#include "base/clock.h"
 #include "cli/key.h"
+#include "cli/members.h"
+#include "cli/spread.h"
 #include "cli/sweep_axes.h"
 #include "cli/text_file.h"
 
@@ -36,17 +37,17 @@ static const struct psd_option bench_options[] = {
      "least of 1, 2, 4, 8 and 16 that leaves the processors idle for 30 % of the time",
      PSD_TEXT(struct psd_bench_options, dilate)},
     {"iterations", "N", NULL, "measures so many; default: 5, sync: about a second's worth",
-     PSD_INT(struct psd_bench_options, iterations, 1, 1000)},
+     PSD_INT(struct psd_bench_options, iterations, 1, PSD_SPREAD_MOST)},
     {"encrypt", NULL, "on", "whether payloads are encrypted",
      PSD_CHOICE(struct psd_bench_options, encrypt, encrypts)},
     {"streams", "N", "0", "sockets between two processes; 0: as many as lanes",
-     PSD_INT(struct psd_bench_options, streams, 0, 64)},
+     PSD_INT(struct psd_bench_options, streams, 0, PSD_NETWORK_STREAMS)},
     {"window", NULL, "0",
      "bytes of a socket that are on their way at most, such as 128K; 0: what the link carries in "
      "two round trips, 256K at least; 1G: as many as the kernel likes",
      PSD_SIZE(struct psd_bench_options, window)},
     {"lanes", "N", "0", "threads of a process that read and write; 0: the one that decides, too",
-     PSD_INT(struct psd_bench_options, lanes, 0, 64)},
+     PSD_INT(struct psd_bench_options, lanes, 0, PSD_NETWORK_STREAMS)},
     {"loopback", NULL, NULL, "does without namespaces and shaped links",
      PSD_BOOL(struct psd_bench_options, loopback)},
     {"csv", "FILE", NULL, "writes comma-separated values there, too",
@@ -55,53 +56,6 @@ static const struct psd_option bench_options[] = {
 };
 
 /* --- what both need ----------------------------------------------------------------------------- */
-
-psd_status psd_bench_gate_wait(struct psd_bench_gate *gate)
-{
-    atomic_fetch_add(&gate->ready, 1);
-    while (!atomic_load(&gate->open))
-        psd_clock_sleep_until(psd_clock_now() + PSD_CLOCK_MS);
-    return PSD_OK;
-}
-
-psd_status psd_bench_gate_watch(struct psd_bench_gate *gate)
-{
-    if (atomic_load(&gate->open) || atomic_load(&gate->ready) < gate->count)
-        return PSD_OK;
-    PSD_TRY(psd_links_shape(gate->links, gate->rate));
-    atomic_store(&gate->open, true);
-    return PSD_OK;
-}
-
-static void warn(void *context, const char *sentence)
-{
-    const struct psd_bench *bench = context;
-
-    psd_log_warning(bench->cli->log, "%s", sentence);
-}
-
-psd_status psd_bench_seat(struct psd_bench *bench, const char *coordinator, unsigned rank,
-                          unsigned ranks, struct psd_comm_options *out)
-{
-    const struct psd_bench_options *options = bench->options;
-
-    PSD_TRY(psd_key_read(bench->key_fd, "the benchmark", &bench->key));
-    *out = (struct psd_comm_options){
-        .coordinator = coordinator,
-        .key = psd_secret_data(bench->key),
-        .key_size = psd_secret_size(bench->key),
-        .in_clear = options->encrypt == PSD_BENCH_CLEAR,
-        .streams = (unsigned)options->streams,
-        .lanes = (unsigned)options->lanes,
-        .window = options->window,
-        .rank = rank,
-        .ranks = ranks,
-        .timeout_ms = 60000,
-        .warn = warn,
-        .context = bench,
-    };
-    return PSD_OK;
-}
 
 psd_status psd_bench_goodput(struct psd_bench *bench, double rate, unsigned nodes,
                              struct psd_goodput *out)
@@ -148,8 +102,8 @@ static void say_links(const struct psd_bench *bench)
         fputs("each process in a network namespace, links shaped both ways by tc tbf",
               bench->cli->out);
     else
-        fprintf(bench->cli->out, "all processes on loopback, whose speed is not limited%s%s%s",
-                *why ? " (" : "", why, *why ? "; root may)" : "");
+        fprintf(bench->cli->out, "all processes on loopback, whose speed is not limited%s%s%s%s",
+                *why ? " (" : "", why, *why && geteuid() != 0 ? "; root may" : "", *why ? ")" : "");
     fprintf(bench->cli->out, "; payloads %s\n",
             bench->options->encrypt == PSD_BENCH_CLEAR ? "in clear" : "encrypted");
 }
@@ -181,7 +135,8 @@ psd_status psd_bench_measure(struct psd_bench *bench, psd_status (*measure)(void
         bench->csv = file.out;
         status = measure(arg);
         psd_screen_clear(bench->cli->screen);
-        psd_status saved = psd_text_file_save(&file, status == PSD_OK ? bench->options->csv : NULL);
+        bool is_worth_it = status == PSD_OK || bench->has_rows; /* hours of them, perhaps */
+        psd_status saved = psd_text_file_save(&file, is_worth_it ? bench->options->csv : NULL);
         status = status == PSD_OK ? saved : status;
     }
     psd_links_close(&bench->links);
@@ -207,6 +162,30 @@ static psd_status check_model(struct psd_bench *bench, bool is_sync)
     return PSD_OK;
 }
 
+/* What only the other of the two understands. */
+static psd_status check_kind(struct psd_bench *bench, bool is_sync)
+{
+    const struct psd_bench_options *options = bench->options;
+    const struct {
+        const char *name;
+        bool is_given;
+    } of_cluster[] = {
+        {"compute", options->compute_ns > 0},
+        {"scheme", options->schemes},
+        {"arithmetic", options->arithmetic != PSD_BENCH_SLEEP},
+        {"dilate", strcmp(options->dilate, "1") != 0},
+    };
+
+    if (!is_sync && options->bytes)
+        return psd_cli_misuse(bench->cli, "--bytes is for sync: a cluster trains a net");
+    for (size_t i = 0; is_sync && i < sizeof of_cluster / sizeof *of_cluster; i++) {
+        if (of_cluster[i].is_given)
+            return psd_cli_misuse(bench->cli, "--%s is for cluster: sync computes nothing",
+                                  of_cluster[i].name);
+    }
+    return PSD_OK;
+}
+
 static psd_status run(struct psd_cli *cli, const void *opaque, int argc, char **argv)
 {
     struct psd_bench bench = {.cli = cli, .options = opaque};
@@ -215,6 +194,7 @@ static psd_status run(struct psd_cli *cli, const void *opaque, int argc, char **
     (void)argc;
     if (!is_sync && strcmp(argv[0], "cluster") != 0)
         return psd_cli_misuse(cli, "\"%s\" is neither sync nor cluster", argv[0]);
+    PSD_TRY(check_kind(&bench, is_sync));
     PSD_TRY(check_model(&bench, is_sync));
     PSD_TRY(read_axes(&bench));
     return is_sync ? psd_bench_sync(&bench) : psd_bench_cluster(&bench);

@@ -26,7 +26,7 @@ static psd_status find_dilation(struct show *show, struct psd_cell *cell)
     }
     for (cell->dilate = 1;; cell->dilate *= 2) {
         PSD_TRY(psd_bench_cell_measure(show->bench, &show->what, cell));
-        cell->too_busy = psd_cell_is_busy(cell, psd_thread_processors());
+        cell->too_busy = psd_busy_is_limit(&cell->busy, psd_thread_processors());
         if (!cell->too_busy || cell->dilate == DILATE_MOST)
             return PSD_OK;
     }
@@ -46,6 +46,7 @@ static psd_status show_cell(struct show *show, struct psd_cell *cell)
     psd_cell_table_row(bench->cli->out, cell);
     fflush(bench->cli->out);
     psd_cell_csv_row(bench->csv, show->what.workload->name, show->what.workload->batch, cell);
+    bench->has_rows = true;
     return PSD_OK;
 }
 

@@ -2,30 +2,18 @@
  *
  *     bandwidths x nodes x sizes --> goodput --> members (chorus.h) --> a row */
 #include "base/alloc.h"
-#include "cli/bench.h"
+#include "cli/bench_members.h"
 #include "cli/chorus.h"
 #include "cli/score.h"
 
 #include <math.h>
 
-struct board {
-    struct psd_bench_gate gate;
-    struct psd_chorus_result results[]; /* [nodes] */
-};
-
 struct stage {
-    struct psd_bench *bench;
     const struct psd_score *point;
-    char coordinator[64];
-    struct board *board; /* seen by all */
+    struct psd_bench_members members; /* find a struct psd_chorus_result each */
 };
 
 /* --- members ------------------------------------------------------------------------------------ */
-
-static psd_status ready(void *context)
-{
-    return psd_bench_gate_wait(context);
-}
 
 static psd_status sing(void *arg, unsigned rank)
 {
@@ -35,71 +23,40 @@ static psd_status sing(void *arg, unsigned rank)
         .counts = point->counts,
         .n_params = point->n_params,
         .times = point->times,
-        .ready = ready,
-        .context = &stage->board->gate,
+        .ready = psd_bench_members_ready,
+        .context = &stage->members,
     };
 
-    PSD_TRY(psd_bench_seat(stage->bench, stage->coordinator, rank, point->nodes, &chorus.seat));
+    PSD_TRY(psd_bench_members_seat(&stage->members, rank, &chorus.seat));
     chorus.seat.bandwidth = point->goodput.bytes_per_s;
     chorus.seat.latency = point->goodput.latency;
-    return psd_chorus_run(&chorus, &stage->board->results[rank]);
-}
-
-static psd_status watch(void *arg)
-{
-    struct stage *stage = arg;
-
-    return psd_bench_gate_watch(&stage->board->gate);
+    return psd_chorus_run(&chorus, psd_bench_members_result(&stage->members, rank));
 }
 
 /* From the first that begins to the last that ends. */
-static double seconds_of(const struct psd_chorus_result *results, unsigned nodes, unsigned time)
+static double seconds_of(const struct psd_bench_members *members, unsigned time)
 {
     uint64_t begin = UINT64_MAX, end = 0;
 
-    for (unsigned i = 0; i < nodes; i++) {
-        begin = results[i].begin_ns[time] < begin ? results[i].begin_ns[time] : begin;
-        end = results[i].end_ns[time] > end ? results[i].end_ns[time] : end;
+    for (unsigned i = 0; i < members->nodes; i++) {
+        const struct psd_chorus_result *result = psd_bench_members_result(members, i);
+        begin = result->begin_ns[time] < begin ? result->begin_ns[time] : begin;
+        end = result->end_ns[time] > end ? result->end_ns[time] : end;
     }
     return (double)(end - begin) / 1e9;
 }
 
-static void sum_up(const struct psd_chorus_result *results, struct psd_score *point)
+static void sum_up(const struct psd_bench_members *members, struct psd_score *point)
 {
-    double times[PSD_CHORUS_MOST];
+    double times[PSD_SPREAD_MOST];
 
-    point->busy = (struct psd_busy){.machine_s = results[0].busy.machine_s};
-    point->elapsed_s = 0;
-    for (unsigned i = 0; i < point->nodes; i++)
-        point->busy.own_s += results[i].busy.own_s;
-    for (unsigned i = 0; i < point->times; i++) {
-        times[i] = seconds_of(results, point->nodes, i);
-        point->elapsed_s += times[i];
+    for (unsigned i = 0; i < point->nodes; i++) {
+        const struct psd_chorus_result *result = psd_bench_members_result(members, i);
+        psd_busy_join(&point->busy, &result->busy);
     }
+    for (unsigned i = 0; i < point->times; i++)
+        times[i] = seconds_of(members, i);
     point->time = psd_spread_of(times, point->times);
-}
-
-static psd_status run_members(struct stage *stage, struct psd_score *point)
-{
-    size_t size = sizeof *stage->board + point->nodes * sizeof *stage->board->results;
-    struct psd_links *links = &stage->bench->links;
-
-    PSD_TRY(psd_links_coordinator(links, stage->coordinator, sizeof stage->coordinator));
-    stage->board = psd_common_map(size);
-    if (!stage->board)
-        return PSD_ENOMEM;
-    stage->board->gate =
-        (struct psd_bench_gate){.links = links, .rate = point->bandwidth, .count = point->nodes};
-    psd_status status = psd_members_run(&(struct psd_members_options){.count = point->nodes,
-                                                                      .enter = psd_links_enter,
-                                                                      .place = links,
-                                                                      .run = sing,
-                                                                      .watch = watch,
-                                                                      .arg = stage});
-    if (status == PSD_OK)
-        sum_up(stage->board->results, point);
-    psd_common_unmap(stage->board, size);
-    return status;
 }
 
 /* --- a point ------------------------------------------------------------------------------------ */
@@ -116,16 +73,26 @@ static unsigned times_of(const struct psd_bench *bench, const struct psd_score *
 
 static psd_status measure_point(struct psd_bench *bench, struct psd_score *point)
 {
-    struct stage stage = {.bench = bench, .point = point};
+    struct stage stage = {.point = point,
+                          .members = {.bench = bench,
+                                      .nodes = point->nodes,
+                                      .rate = point->bandwidth,
+                                      .result_size = sizeof(struct psd_chorus_result),
+                                      .run = sing,
+                                      .arg = &stage}};
 
     point->times = times_of(bench, point);
-    psd_status status = run_members(&stage, point);
+    psd_status status = psd_bench_members_run(&stage.members);
+    if (status == PSD_OK)
+        sum_up(&stage.members, point);
+    psd_bench_members_fini(&stage.members);
     psd_status freed = psd_links_shape(&bench->links, 0);
     if (status == PSD_OK)
         status = freed;
     if (status == PSD_OK) {
         psd_score_row(bench->cli->out, point);
         psd_score_csv_row(bench->csv, point);
+        bench->has_rows = true;
         fflush(bench->cli->out);
     }
     return status;
@@ -142,16 +109,16 @@ struct show {
 };
 
 /* All sizes, or the whole net. */
-static psd_status show_sizes(struct show *show, struct psd_score *point)
+static psd_status show_sizes(struct show *show, struct psd_score point)
 {
     if (show->workload) {
-        point->name = show->workload->name;
-        point->n_params = show->n_counts;
-        point->bytes = (double)show->workload->values * sizeof(float);
-        return measure_point(show->bench, point);
+        point.name = show->workload->name;
+        point.n_params = show->n_counts;
+        point.bytes = (double)show->workload->values * sizeof(float);
+        return measure_point(show->bench, &point);
     }
     for (size_t i = 0; i < show->n_counts; i++) {
-        struct psd_score each = *point;
+        struct psd_score each = point;
         each.counts = &show->counts[i];
         each.n_params = 1;
         each.bytes = (double)show->counts[i] * sizeof(float);
@@ -174,7 +141,7 @@ static psd_status show_all(void *arg)
         PSD_TRY(psd_bench_goodput(bench, point.bandwidth, 2, &point.goodput));
         for (size_t k = 0; k < axes->n_nodes; k++) {
             point.nodes = axes->nodes[k];
-            PSD_TRY(show_sizes(show, &point));
+            PSD_TRY(show_sizes(show, point));
         }
     }
     return PSD_OK;

@@ -22,7 +22,7 @@ struct psd_bound {
     double compute_s;        /* and */
     double tail_s, device_s; /* the larger of these: one limit */
     double network_s;        /* the other */
-    double bytes;            /* that a member sends in an iteration by the plan, on the mean */
+    double bytes; /* that a member with the largest shares sends in an iteration, by the plan */
 };
 
 /* For a planned job of the workload's parameters; its routes stay as they are. */

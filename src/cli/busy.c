@@ -1,5 +1,6 @@
 /* busy.c - /proc/stat and getrusage. */
 #include "cli/busy.h"
+#include "base/clock.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -38,10 +39,39 @@ static double seconds_of(struct timeval time)
 
 struct psd_busy psd_busy_read(void)
 {
-    struct psd_busy busy = {.machine_s = read_machine()};
+    struct psd_busy busy = {.elapsed_s = (double)psd_clock_now() / (double)PSD_CLOCK_S,
+                            .machine_s = read_machine()};
     struct rusage usage;
 
     if (getrusage(RUSAGE_SELF, &usage) == 0)
         busy.own_s = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
     return busy;
+}
+
+void psd_busy_add_since(struct psd_busy *sum, const struct psd_busy *before)
+{
+    struct psd_busy now = psd_busy_read();
+
+    sum->elapsed_s += now.elapsed_s - before->elapsed_s;
+    sum->machine_s += now.machine_s - before->machine_s;
+    sum->own_s += now.own_s - before->own_s;
+}
+
+void psd_busy_join(struct psd_busy *all, const struct psd_busy *one)
+{
+    if (!(all->elapsed_s > 0)) {
+        *all = *one;
+        return;
+    }
+    all->own_s += one->own_s;
+}
+
+double psd_busy_cores(const struct psd_busy *busy)
+{
+    return busy->elapsed_s > 0 ? busy->machine_s / busy->elapsed_s : 0;
+}
+
+bool psd_busy_is_limit(const struct psd_busy *busy, unsigned processors)
+{
+    return psd_busy_cores(busy) > PSD_BUSY_LIMIT * processors;
 }

@@ -3,19 +3,9 @@
 #include "base/thread.h"
 #include "cli/csv.h"
 
-double psd_cell_cores(const struct psd_cell *cell)
-{
-    return cell->elapsed_s > 0 ? cell->busy.machine_s / cell->elapsed_s : 0;
-}
-
-bool psd_cell_is_busy(const struct psd_cell *cell, unsigned processors)
-{
-    return psd_cell_cores(cell) > PSD_CELL_BUSY * processors;
-}
-
 const char *psd_cell_limit(const struct psd_cell *cell, unsigned processors)
 {
-    if (psd_cell_is_busy(cell, processors))
+    if (psd_busy_is_limit(&cell->busy, processors))
         return "cores";
     return psd_bound_is_network(&cell->bound) ? "network" : "compute";
 }
@@ -72,7 +62,7 @@ void psd_cell_table_row(FILE *out, const struct psd_cell *cell)
             cell->dilate, cell->goodput.bytes_per_s / 1e6);
     show_time(out, cell);
     fprintf(out, "  %7.1f  %8.3f  %5.2f  %-7s  %12.1f", cell->sent / 1e6,
-            per_gigabyte(cell, cell->busy.machine_s), psd_cell_cores(cell),
+            per_gigabyte(cell, cell->busy.machine_s), psd_busy_cores(&cell->busy),
             psd_cell_limit(cell, psd_thread_processors()), cell->simulated_s * 1e3);
     if (!cell->too_busy)
         fprintf(out, "  %9.1f", 100 * difference(cell));
@@ -99,7 +89,7 @@ void psd_cell_csv_row(FILE *out, const char *model, size_t batch, const struct p
             cell->bound.compute_s * 1e3, psd_bound_seconds(&cell->bound) * 1e3, ratio(cell),
             cell->sent, cell->bound.bytes);
     fprintf(out, "%.6f,%.6f,%.6f,%s,%d,%.6f,%.6f\n", per_gigabyte(cell, cell->busy.machine_s),
-            per_gigabyte(cell, cell->busy.own_s), psd_cell_cores(cell),
+            per_gigabyte(cell, cell->busy.own_s), psd_busy_cores(&cell->busy),
             psd_cell_limit(cell, psd_thread_processors()), cell->too_busy, cell->simulated_s * 1e3,
             difference(cell));
 }

@@ -20,22 +20,12 @@ struct psd_cell {
     struct psd_spread iteration;
     double sent;          /* bytes of a member in an iteration, mean */
     double all_sent;      /* by all members while measuring */
-    double elapsed_s;     /* while measuring; dilated */
-    struct psd_busy busy; /* meanwhile, of the machine and of all members together */
+    struct psd_busy busy; /* meanwhile, dilated; of the machine, and of all members together */
     double simulated_s;   /* of the same cluster, simulated */
     bool too_busy;        /* the processors, even most dilated: only what is simulated counts */
 };
 
-/* The share of the machine's processors above which a cell is about them and not about the network. */
-#define PSD_CELL_BUSY 0.7
-
-/* Processors that are busy on average. */
-double psd_cell_cores(const struct psd_cell *cell);
-
-/* Whether they are more than that share of `processors`. */
-bool psd_cell_is_busy(const struct psd_cell *cell, unsigned processors);
-
-/* "compute", "network" or "cores": what an iteration is as long as it is for, on a machine of so many
+/* "compute", "network" or "cores": what keeps an iteration from being shorter, on a machine of so many
  * processors. */
 const char *psd_cell_limit(const struct psd_cell *cell, unsigned processors);
 

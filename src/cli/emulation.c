@@ -161,20 +161,17 @@ static psd_status backward(struct player *player)
 /* What has been counted so far; with `sign` -1 it is taken away, with 1 added. */
 static void count(struct player *player, double sign, struct psd_emulation_result *out)
 {
-    struct psd_busy busy = psd_busy_read();
     struct psd_comm_counters counters;
 
     psd_comm_count(player->comm, &counters);
-    out->busy.machine_s += sign * busy.machine_s;
-    out->busy.own_s += sign * busy.own_s;
     out->sent += sign * (double)counters.sent_bytes;
-    out->received += sign * (double)counters.received_bytes;
     out->worked_s += sign * psd_pacer_worked(player->pacer);
 }
 
 static psd_status iterate(struct player *player, struct psd_emulation_result *out)
 {
     unsigned measured = player->emulation->iterations;
+    struct psd_busy busy = {0};
 
     for (unsigned i = 0; i <= PSD_EMULATION_WARM + measured; i++) {
         uint64_t before = player->begin_ns;
@@ -182,16 +179,17 @@ static psd_status iterate(struct player *player, struct psd_emulation_result *ou
         if (i > PSD_EMULATION_WARM)
             out->times[i - PSD_EMULATION_WARM - 1] =
                 (double)(player->begin_ns - before) / (double)PSD_CLOCK_S;
-        if (i == PSD_EMULATION_WARM)
+        if (i == PSD_EMULATION_WARM) {
+            busy = psd_busy_read();
             count(player, -1, out);
+        }
         if (i == PSD_EMULATION_WARM + measured)
             break;
         PSD_TRY(forward(player));
         PSD_TRY(backward(player));
     }
+    psd_busy_add_since(&out->busy, &busy);
     count(player, 1, out);
-    for (unsigned i = 0; i < measured; i++)
-        out->elapsed_s += out->times[i];
     return wait_for(player, 0, player->emulation->workload->n_params);
 }
 

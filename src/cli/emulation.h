@@ -9,18 +9,18 @@
 #define PSD_CLI_EMULATION_H
 
 #include "cli/busy.h"
+#include "cli/spread.h"
 #include "comm/job.h"
 #include "comm/workload.h"
 
-/* Iterations before those that are measured, and the most of these. */
-enum { PSD_EMULATION_WARM = 3, PSD_EMULATION_MOST = 1000 };
+enum { PSD_EMULATION_WARM = 3 }; /* iterations before those that are measured */
 
 struct psd_emulation {
     const struct psd_workload *workload; /* borrowed, as is all here; its times are slept */
     const struct psd_job *job;    /* planned: forms and routes of the workload's parameters */
     struct psd_comm_options seat; /* coordinator, key, rank and so on; ranks are the job's */
     float *gradients;             /* [psd_emulation_floats]; the library may write to them */
-    unsigned iterations;
+    unsigned iterations;          /* up to PSD_SPREAD_MOST */
     bool no_overlap; /* all is synced after the whole backward and awaited before forward */
     bool real;       /* rebuilding and updating are done; else slept at the workload's speeds */
 
@@ -30,12 +30,11 @@ struct psd_emulation {
 };
 
 struct psd_emulation_result {
-    double times[PSD_EMULATION_MOST]; /* seconds of each iteration, from start to start */
-    double elapsed_s;                 /* of all of them */
-    struct psd_busy busy;             /* meanwhile */
-    double sent, received;            /* bytes, meanwhile */
-    double worked_s;                  /* that slept works had the device, meanwhile */
-    uint64_t digest;                  /* of the values at the end */
+    double times[PSD_SPREAD_MOST]; /* seconds of each iteration, from start to start */
+    struct psd_busy busy;          /* meanwhile */
+    double sent;                   /* bytes, meanwhile */
+    double worked_s;               /* that slept works had the device, meanwhile */
+    uint64_t digest;               /* of the values at the end */
 };
 
 /* How many floats the gradients of a workload need: all values, and the largest factor. */

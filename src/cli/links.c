@@ -1,7 +1,6 @@
 /* links.c - namespaces where we may, loopback elsewhere. */
 #include "cli/links.h"
 #include "base/clock.h"
-#include "cli/network.h"
 #include "net/tcp/address.h"
 
 #include <stdio.h>
@@ -63,15 +62,15 @@ psd_status psd_links_measure(const struct psd_links *links, struct psd_goodput *
         out);
 }
 
-psd_status psd_links_coordinator(struct psd_links *links, char *out, size_t size)
+psd_status psd_links_coordinator(struct psd_links *links, struct psd_value_ports ports, char *out,
+                                 size_t size)
 {
-    static const struct psd_network_config usual;
     unsigned port = PSD_TCP_PORT; /* nobody else is in our namespaces */
     char address[64];
 
     if (!links->netns) {
         psd_port_release(&links->port);
-        PSD_TRY(psd_port_hold(psd_network_ports(&usual), &links->port));
+        PSD_TRY(psd_port_hold(ports, &links->port));
         port = links->port.number;
     }
     snprintf(out, size, "tcp://%s:%u", psd_links_address(links, 0, address, sizeof address), port);

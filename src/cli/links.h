@@ -38,8 +38,9 @@ psd_status psd_links_enter(const void *links, unsigned member);
 const char *psd_links_address(const struct psd_links *links, unsigned member, char *out,
                               size_t size);
 
-/* Writes where member 0 is to be found by all, such as "tcp://10.77.0.1:7070"; its port is held
- * for it until the next call or close. */
-psd_status psd_links_coordinator(struct psd_links *links, char *out, size_t size);
+/* Writes where member 0 is to be found by all, such as "tcp://10.77.0.1:7070". On loopback it has one of
+ * `ports`, which is held for it until the next call or close. */
+psd_status psd_links_coordinator(struct psd_links *links, struct psd_value_ports ports, char *out,
+                                 size_t size);
 
 #endif

@@ -2,6 +2,8 @@
 #include "cli/links.h"
 #include "test.h"
 
+static const struct psd_value_ports ports = {7400, 7999};
+
 static void loopback_has_one_address_and_free_ports(void)
 {
     struct psd_links links;
@@ -11,8 +13,9 @@ static void loopback_has_one_address_and_free_ports(void)
     CHECK_OK(psd_links_open(3, true, &links));
     CHECK(!links.netns && !*links.why);
     CHECK_TEXT("127.0.0.1", psd_links_address(&links, 2, text, sizeof text));
-    CHECK_OK(psd_links_coordinator(&links, text, sizeof text));
-    CHECK(sscanf(text, "tcp://127.0.0.1:%d", &port) == 1 && port > 0);
+    CHECK_OK(psd_links_coordinator(&links, ports, text, sizeof text));
+    CHECK(sscanf(text, "tcp://127.0.0.1:%d", &port) == 1 && port >= ports.first);
+    CHECK(port <= ports.last);
     CHECK_OK(psd_links_shape(&links, 1e6));
     CHECK_OK(psd_links_enter(&links, 2));
     psd_links_close(&links);
@@ -40,7 +43,7 @@ static void a_shaped_link_carries_little_more_than_its_rate(void)
     CHECK_OK(psd_links_open(2, false, &links));
     if (!links.netns)
         SKIP("%s", links.why);
-    CHECK_OK(psd_links_coordinator(&links, text, sizeof text));
+    CHECK_OK(psd_links_coordinator(&links, ports, text, sizeof text));
     CHECK_TEXT("tcp://10.77.0.1:7070", text);
     CHECK_OK(psd_links_shape(&links, 100e6 / 8));
     CHECK_OK(psd_links_measure(&links, &goodput));

@@ -109,8 +109,9 @@ static psd_status make(int *out)
     int error = errno;
     if (here >= 0)
         close(here);
-    if (made < 0)
-        return psd_fail(PSD_ENOSUP, "make a network namespace: %s", strerrordesc_np(error));
+    if (made < 0) /* EINVAL: the kernel has none */
+        return psd_fail(error == EPERM || error == EINVAL ? PSD_ENOSUP : PSD_ECONFIG,
+                        "make a network namespace: %s", strerrordesc_np(error));
     *out = made;
     return PSD_OK;
 }

@@ -1,7 +1,7 @@
 /* netns_slow_test.c - a job starts soon on a slow network, too, and knows how slow it is. */
 #include "base/clock.h"
+#include "base/thread.h"
 #include "cli/busy.h"
-#include "cli/cell.h"
 #include "cli/netns.h"
 #include "poseidon/comm.h"
 #include "test.h"
@@ -71,14 +71,12 @@ static void meet(const struct job *job)
 /* As meet; whether the processors had time to spare meanwhile. */
 static bool meet_calmly(const struct job *job)
 {
-    uint64_t begin = psd_clock_now();
-    double busy_s = -psd_busy_read().machine_s;
+    struct psd_busy before = psd_busy_read(), busy = {0};
 
     meet(job);
-    busy_s += psd_busy_read().machine_s;
-    double cores = busy_s * 1e9 / (double)(psd_clock_now() - begin);
-    fprintf(stderr, "    %.2f processors are busy\n", cores);
-    return cores <= PSD_CELL_BUSY * (double)sysconf(_SC_NPROCESSORS_ONLN);
+    psd_busy_add_since(&busy, &before);
+    fprintf(stderr, "    %.2f processors are busy\n", psd_busy_cores(&busy));
+    return !psd_busy_is_limit(&busy, psd_thread_processors());
 }
 
 static bool is_soon(const struct job *job, double rate, bool *was_calm)

@@ -1,7 +1,6 @@
 /* score.c - ratios, and rows of them. */
 #include "cli/score.h"
 #include "base/thread.h"
-#include "cli/cell.h"
 #include "cli/csv.h"
 
 double psd_score_bound(const struct psd_score *score)
@@ -15,16 +14,11 @@ static double per_gigabyte(const struct psd_score *score, double seconds)
     return seconds / (score->times * score->nodes * score->bytes / 1e9);
 }
 
-static double cores_of(const struct psd_score *score)
-{
-    return score->elapsed_s > 0 ? score->busy.machine_s / score->elapsed_s : 0;
-}
-
 const char *psd_score_limit(const struct psd_score *score, unsigned processors)
 {
     if (score->nodes == 1)
         return "-";
-    return cores_of(score) > PSD_CELL_BUSY * processors ? "cores" : "network";
+    return psd_busy_is_limit(&score->busy, processors) ? "cores" : "network";
 }
 
 void psd_score_head(FILE *out)
@@ -48,7 +42,7 @@ void psd_score_row(FILE *out, const struct psd_score *score)
             score->time.most * 1e3);
     fprintf(out, "  %8.2f  %7.1f  %8.3f  %8.3f  %5.2f  %-7s  %5u\n", bound * 1e3,
             100 * bound / score->time.median, per_gigabyte(score, score->busy.machine_s),
-            per_gigabyte(score, score->busy.own_s), cores_of(score),
+            per_gigabyte(score, score->busy.own_s), psd_busy_cores(&score->busy),
             psd_score_limit(score, psd_thread_processors()), score->times);
 }
 
@@ -71,5 +65,6 @@ void psd_score_csv_row(FILE *out, const struct psd_score *score)
             score->time.most * 1e3);
     fprintf(out, "%.6f,%.6f,%.6f,%.6f,%.6f,%s,%u\n", bound * 1e3, bound / score->time.median,
             per_gigabyte(score, score->busy.machine_s), per_gigabyte(score, score->busy.own_s),
-            cores_of(score), psd_score_limit(score, psd_thread_processors()), score->times);
+            psd_busy_cores(&score->busy), psd_score_limit(score, psd_thread_processors()),
+            score->times);
 }

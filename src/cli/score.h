@@ -19,15 +19,14 @@ struct psd_score {
     unsigned times;
     struct psd_goodput goodput;
     struct psd_spread time;
-    double elapsed_s;
-    struct psd_busy busy; /* of the machine, and of all members together */
+    struct psd_busy busy; /* meanwhile, of the machine, and of all members together */
 };
 
 /* Seconds that nothing can be faster than: 2(P-1)/P of the bytes at the speed of the goodput. */
 double psd_score_bound(const struct psd_score *score);
 
-/* "network" or "cores": what the sums take as long as they do for, on a machine of so many processors;
- * "-": a node alone sends nothing. */
+/* "network" or "cores": what keeps sums from being faster, on a machine of so many processors; "-": a node
+ * alone sends nothing. */
 const char *psd_score_limit(const struct psd_score *score, unsigned processors);
 
 void psd_score_head(FILE *out);

@@ -13,8 +13,7 @@ static struct psd_score new_score(void)
         .times = 5,
         .goodput = {100e6, 40e-6},
         .time = {4, 3.5, 5},
-        .elapsed_s = 20,
-        .busy = {8, 4},
+        .busy = {.elapsed_s = 20, .machine_s = 8, .own_s = 4},
     };
 }
 

@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+enum { PSD_SPREAD_MOST = 1000 }; /* that a benchmark makes of one thing */
+
 struct psd_spread {
     double median, least, most;
 };
