@@ -10,10 +10,16 @@ SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 def bits_of(text):
     """10Gbit in bits a second."""
     units = {"kbit": 1e3, "mbit": 1e6, "gbit": 1e9}
-    match = re.fullmatch(r"([0-9.]+)([kmg]bit)", text.lower())
-    if not match:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([kmg]bit)", text.lower())
+    if not match or float(match[1]) == 0:
         raise argparse.ArgumentTypeError(f'"{text}" is not a bandwidth such as 2.5Gbit')
     return float(match[1]) * units[match[2]]
+
+
+def positive(text):
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f'"{text}" is not a whole number from 1 on')
+    return int(text)
 
 
 def words(text):

@@ -95,14 +95,16 @@ def main(kind, name, seconds, iterations):
         return right
 
     run = rank.Measurement(step, dist.barrier, lambda: emulated.fill(gradients(), mine + 1), check)
-    run.run(iterations, barriers=not seconds)
-    times, own, right = map(torch.tensor, (run.seconds, [run.own], [float(run.right)]))
+    run.run(iterations, is_training=seconds > 0)
+    begins, ends, own, right = [torch.tensor(numbers, dtype=torch.float64) for numbers in
+                                (run.begins, run.ends, [run.own], [run.right])]
     dist.all_reduce(own)
     dist.all_reduce(right, op=dist.ReduceOp.MIN)
     if not seconds:
-        dist.all_reduce(times, op=dist.ReduceOp.MAX)
+        dist.all_reduce(begins, op=dist.ReduceOp.MIN)
+        dist.all_reduce(ends, op=dist.ReduceOp.MAX)
     if mine == 0:
-        run.report(f"PyTorch {torch.__version__}", times.tolist(), own.item(), right.item())
+        run.report(f"PyTorch {torch.__version__}", begins.tolist(), ends.tolist(), own.item(), right.item())
     else:
         time.sleep(2)  # rank 0 may still read what we have sent
     os._exit(0)  # Gloo's threads do not like to see Python end

@@ -3,12 +3,13 @@
 Horovod's own launcher speaks ssh, and knows nothing of namespaces. This one runs Horovod's rendezvous
 server, which the ranks reach at the first ADDRESS, and gives the ranks the variables that its own would
 give. A namespace's name is its host name, too; Horovod has to find an address for it, so each rank sees
-an /etc/hosts of ours. It ends with rank 0's status.
+an /etc/hosts of ours. It ends when rank 0 does, or a rank fails.
 """
 import os
 import subprocess
 import sys
 import tempfile
+import time
 
 from horovod.runner.common.util.hosts import get_host_assignments, parse_hosts
 from horovod.runner.http.http_server import RendezvousServer
@@ -38,12 +39,13 @@ def start(place, hosts, arguments, environment):
 
 
 def wait(ranks):
-    """Answers with the status of the first; when it fails, the others are ended."""
-    status = ranks[0].wait()
-    for other in ranks[1:]:
-        if status:
-            other.kill()
-        other.wait()
+    """Answers with the status of the first, or of one that fails before; then the others are ended."""
+    while ranks[0].poll() is None and not any(rank.poll() for rank in ranks):
+        time.sleep(0.1)
+    status = next((rank.returncode for rank in ranks if rank.returncode), 0)
+    for rank in ranks:
+        rank.kill()
+        rank.wait()
     return status
 
 

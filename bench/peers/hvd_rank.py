@@ -57,14 +57,17 @@ def main(name, seconds, iterations):
         return right
 
     run = rank.Measurement(step, barrier, lambda: emulated.fill(gradients, hvd.rank() + 1), check)
-    run.run(iterations, barriers=not seconds)
-    times, own, right = map(torch.tensor, (run.seconds, [run.own], [float(run.right)]))
+    run.run(iterations, is_training=seconds > 0)
+    begins, ends, own, right = [torch.tensor(numbers, dtype=torch.float64) for numbers in
+                                (run.begins, run.ends, [run.own], [run.right])]
     own = hvd.allreduce(own, name="own", op=hvd.Sum)
     right = hvd.allreduce(right, name="right", op=hvd.Min)
     if not seconds:
-        times = hvd.allreduce(times, name="times", op=hvd.Max)
+        begins = hvd.allreduce(begins, name="begins", op=hvd.Min)
+        ends = hvd.allreduce(ends, name="ends", op=hvd.Max)
     if hvd.rank() == 0:
-        run.report(f"Horovod {horovod.__version__}", times.tolist(), own.item(), right.item())
+        run.report(f"Horovod {horovod.__version__}", begins.tolist(), ends.tolist(), own.item(),
+                   right.item())
     barrier()
 
 

@@ -4,7 +4,7 @@
  *
  * A bucket is all-reduced in place READY seconds after the iteration's start, or when the one before it
  * is done; an iteration lasts SECONDS at least. That is PyTorch's DDP with a device that computes beside
- * it, since times on a line that is fixed need no second thread. With all times 0 only the gradients are
+ * it, since times on a line that is fixed need no second thread. With SECONDS 0 only the gradients are
  * summed. What is not counted, what is checked and what rank 0 prints is as in rank.py.
  *
  * compare builds it with mpicc and starts it with Open MPI's options for large messages on TCP. */
@@ -92,8 +92,10 @@ static bool all_are(const struct run *run, float number)
     return true;
 }
 
+/* On the machine's clock; elapsed, busy and own are noted, and then counted from there. */
 struct measurement {
-    double seconds[ITERATIONS], began, elapsed, busy, own;
+    double begins[ITERATIONS], ends[ITERATIONS];
+    double elapsed, busy, own;
     int right;
 };
 
@@ -106,46 +108,85 @@ static void report(const struct run *run, const struct measurement *measured)
     sscanf(version, "Open MPI v%d.%d.%d", &major, &minor, &patch);
     printf("{\"program\": \"Open MPI %d.%d.%d\", \"seconds\": [", major, minor, patch);
     for (int i = 0; i < run->iterations; i++)
-        printf("%s%.6f", i ? ", " : "", measured->seconds[i]);
+        printf("%s%.6f", i ? ", " : "", measured->ends[i] - measured->begins[i]);
     printf("], \"elapsed\": %.6f, \"busy\": %.2f, \"own\": %.2f, \"right\": %s}\n",
            measured->elapsed, measured->busy, measured->own, measured->right ? "true" : "false");
     fflush(stdout);
 }
 
-static void measure(const struct run *run, struct measurement *out)
+/* Adds what has been done so far; with `sign` -1 it is taken away. */
+static void count(struct measurement *out, double sign)
 {
-    for (int i = 0; i < WARM + run->iterations; i++) {
-        if (i == CHECKED)
-            fill(run, (float)(run->rank + 1));
-        if (i <= WARM || run->seconds == 0)
-            MPI_Barrier(MPI_COMM_WORLD);
-        if (i == WARM) {
-            out->busy = busy();
-            out->own = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
-            out->began = seconds_of(CLOCK_MONOTONIC);
-        }
-        double start = seconds_of(CLOCK_MONOTONIC);
-        iterate(run);
-        if (i >= WARM)
-            out->seconds[i - WARM] = seconds_of(CLOCK_MONOTONIC) - start;
-        if (i == CHECKED) {
-            out->right = all_are(run, (float)(run->ranks * (run->ranks + 1)) / 2);
-            fill(run, 0); /* sums of sums would leave the range of floats */
-        }
-    }
-    out->elapsed = seconds_of(CLOCK_MONOTONIC) - out->began;
-    out->busy = busy() - out->busy;
-    out->own = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - out->own;
+    out->elapsed += sign * seconds_of(CLOCK_MONOTONIC);
+    out->busy += sign * busy();
+    out->own += sign * seconds_of(CLOCK_PROCESS_CPUTIME_ID);
 }
 
-/* Makes of each rank's measurement that of all. */
+static void time_one(const struct run *run, int i, struct measurement *out)
+{
+    double begin = seconds_of(CLOCK_MONOTONIC);
+
+    iterate(run);
+    if (i >= WARM) {
+        out->begins[i - WARM] = begin;
+        out->ends[i - WARM] = seconds_of(CLOCK_MONOTONIC);
+    }
+}
+
+static bool is_right(const struct run *run)
+{
+    return all_are(run, (float)(run->ranks * (run->ranks + 1)) / 2);
+}
+
+static void train(const struct run *run, int i, struct measurement *out)
+{
+    if (i == CHECKED)
+        fill(run, (float)(run->rank + 1));
+    if (i <= WARM)
+        MPI_Barrier(MPI_COMM_WORLD);
+    if (i == WARM)
+        count(out, -1);
+    time_one(run, i, out);
+    if (i == CHECKED) {
+        out->right = is_right(run);
+        fill(run, 0); /* sums of sums would leave the range of floats */
+    }
+}
+
+static void sum(const struct run *run, int i, struct measurement *out)
+{
+    fill(run, (float)(run->rank + 1));
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (i >= WARM)
+        count(out, -1);
+    MPI_Barrier(MPI_COMM_WORLD);
+    time_one(run, i, out);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (i >= WARM)
+        count(out, 1);
+    out->right &= is_right(run);
+}
+
+static void measure(const struct run *run, struct measurement *out)
+{
+    out->right = true;
+    for (int i = 0; i < WARM + run->iterations; i++)
+        (run->seconds > 0 ? train : sum)(run, i, out);
+    if (run->seconds > 0)
+        count(out, 1);
+}
+
+/* Makes of each rank's measurement that of all: the first begins, the last ends. */
 static void combine(const struct run *run, struct measurement *measured)
 {
     MPI_Allreduce(MPI_IN_PLACE, &measured->right, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     MPI_Allreduce(MPI_IN_PLACE, &measured->own, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    if (run->seconds == 0)
-        MPI_Allreduce(MPI_IN_PLACE, measured->seconds, run->iterations, MPI_DOUBLE, MPI_MAX,
-                      MPI_COMM_WORLD);
+    if (run->seconds > 0)
+        return;
+    MPI_Allreduce(MPI_IN_PLACE, measured->begins, run->iterations, MPI_DOUBLE, MPI_MIN,
+                  MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, measured->ends, run->iterations, MPI_DOUBLE, MPI_MAX,
+                  MPI_COMM_WORLD);
 }
 
 static bool parse(int argc, char **argv, struct run *run)

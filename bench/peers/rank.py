@@ -1,10 +1,12 @@
 """rank.py - what the ranks of all peers that speak Python share: time, load and the report.
 
 A rank is a process in a network namespace of its own. Of a run's iterations the first three are not
-counted: DDP makes its buckets in the first and rearranges them in the second, and the sum is checked in
-the third. In training an iteration begins when the one before has ended, and rank 0's time counts; where
-gradients are only summed, a barrier stands before each, and the slowest rank's time counts. Rank 0 prints
-one line of JSON when the run ends:
+counted: DDP makes its buckets in the first and rearranges them in the second.
+
+In training an iteration begins when the one before has ended, rank 0's time counts, and the sum of the
+third is checked. Where gradients are only summed each sum is measured as "poseidon bench sync" does it
+(src/cli/chorus.h): all fill their gradients and wait for each other, the time is that from the first rank
+that begins to the last that ends, and every sum is checked. Rank 0 prints one line of JSON when the run ends:
 
     {"program": "PyTorch 2.1", "seconds": [2.05, 2.06], "elapsed": 4.11, "busy": 3.1, "own": 1.4,
      "right": true}
@@ -17,7 +19,7 @@ import os
 import time
 
 WARM = 3  # iterations that are not counted
-CHECKED = 2  # the one of them whose sum is looked at
+CHECKED = 2  # the one of them whose sum is looked at in training
 
 
 class Clock:
@@ -44,32 +46,59 @@ def busy():
 
 
 class Measurement:
-    """Runs iterations: step runs one, prepare fills the gradients for the one that check looks at."""
+    """Runs iterations: step runs one, prepare fills the gradients for one that check looks at."""
 
     def __init__(self, step, barrier, prepare, check):
         self.step, self.barrier, self.prepare, self.check = step, barrier, prepare, check
+        self.begins, self.ends, self.right = [], [], True  # of what is counted; on the machine's clock
+        self.elapsed = self.busy = self.own = 0.0
 
-    def run(self, iterations, barriers):
-        self.seconds = [self.iterate(i, barriers or i <= WARM) for i in range(WARM + iterations)][WARM:]
-        self.elapsed = time.monotonic() - self.began
-        self.busy = busy() - self.load
-        self.own = time.process_time() - self.own
+    def run(self, iterations, is_training):
+        for i in range(WARM + iterations):
+            (self.train if is_training else self.sum)(i)
+        if is_training:
+            self.count()
 
-    def iterate(self, i, barrier):
+    def train(self, i):
         if i == CHECKED:
             self.prepare()
-        if barrier:
+        if i <= WARM:
             self.barrier()
         if i == WARM:
-            self.load, self.own, self.began = busy(), time.process_time(), time.monotonic()
-        start = time.monotonic()
-        self.step()
-        took = time.monotonic() - start
+            self.note()
+        self.iterate(i)
         if i == CHECKED:
             self.right = self.check()
-        return took
 
-    def report(self, program, seconds, own, right):
-        """The latter three are those of all ranks."""
+    def sum(self, i):
+        self.prepare()
+        self.barrier()
+        self.note()
+        self.barrier()
+        self.iterate(i)
+        self.barrier()
+        if i >= WARM:
+            self.count()
+        self.right &= self.check()
+
+    def iterate(self, i):
+        begin = time.monotonic()
+        self.step()
+        if i >= WARM:
+            self.begins.append(begin)
+            self.ends.append(time.monotonic())
+
+    def note(self):
+        self.before = time.monotonic(), busy(), time.process_time()
+
+    def count(self):
+        """Adds what was done since the note."""
+        self.elapsed += time.monotonic() - self.before[0]
+        self.busy += busy() - self.before[1]
+        self.own += time.process_time() - self.before[2]
+
+    def report(self, program, begins, ends, own, right):
+        """The latter four are those of all ranks: the first begins, the last ends."""
+        seconds = [end - begin for begin, end in zip(begins, ends)]
         print(json.dumps({"program": program, "seconds": seconds, "elapsed": self.elapsed,
                           "busy": self.busy, "own": own, "right": bool(right)}), flush=True)

@@ -40,7 +40,8 @@ class Run:
     """What a system did in a cell. All seconds are dilated."""
 
     def __init__(self, program, iterations, right):
-        self.program, self.iterations, self.right = program, iterations, right
+        self.program, self.iterations = program, iterations
+        self.right = right  # whether its sums are; None: they were not looked at
         self.median = self.least = self.most = 0.0  # seconds of an iteration
         self.bound = self.simulated = None  # the same, where the system can say them
         self.cores = 0.0  # busy on the mean
@@ -120,7 +121,8 @@ def python_with(module, candidates):
 
 
 class Poseidon:
-    """poseidon bench, which makes a network of the same shape for itself and checks its own sums."""
+    """poseidon bench, which makes a network of the same shape for itself, and checks every sum; in training
+    it updates nothing, so that there is nothing to check."""
 
     polls = False
 
@@ -150,14 +152,17 @@ class Poseidon:
                           "--dilate", str(cell.dilate)]
             run_together([(words, {})], timeout)
             with open(table, encoding="utf-8", newline="") as rows:
-                return self.run_of(next(csv.DictReader(rows)), cell)
+                row = next(csv.DictReader(rows))
+            if float(row["gbit_per_s"]) == 0:
+                raise Failed("it could not make network namespaces")
+            return self.run_of(row, cell)
 
     def run_of(self, row, cell):
         """Its milliseconds are not dilated where it is told of a dilation; ours always are. Its CPU
         seconds are per gigabyte: of gradients, or in training of what all nodes send."""
         version = subprocess.run([self.program, "version"], check=True, capture_output=True, text=True)
-        run = Run(version.stdout.splitlines()[0], cell.iterations, True)
         is_sync = cell.what == "sync"
+        run = Run(version.stdout.splitlines()[0], cell.iterations, True if is_sync else None)
         scale = 1e-3 * (1 if is_sync else cell.dilate)
         run.median = float(row["time_ms" if is_sync else "iteration_ms"]) * scale
         run.least, run.most = float(row["least_ms"]) * scale, float(row["most_ms"]) * scale

@@ -106,6 +106,8 @@ def watch(children, lines, last):
         if found:
             if not math.isfinite(float(found[2])):
                 raise systems.Failed(f"the loss is {found[2]}")
+            if any(child.poll() is not None for child in children[1:]):
+                raise systems.Failed("rank 1 has ended before rank 0")
             marks.append(Mark(int(found[1]), [child.pid for child in children]))
             if marks[-1].iteration == last:
                 return Run(program, marks)
