@@ -4,7 +4,8 @@
  *
  * Each of them has half of the samples of y = 3x + 1 and computes the gradient of its own half; the
  * library adds the two and updates the values of both alike. The processes are threads here, which
- * meet at inproc://line; nothing else would change if they were on two machines.
+ * meet at inproc://line; on two machines they would meet at tcp://10.0.0.1:7070 and have a key in common,
+ * and nothing else would change.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <poseidon/comm.h>
 

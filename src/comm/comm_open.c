@@ -43,7 +43,7 @@ static psd_status check_options(const struct psd_comm_options *options)
         return psd_fail(PSD_EINVAL, "rank %u gives batches of no worker: say in n_hosted how many",
                         options->rank);
     if (options->key_size > PSD_TRANSPORT_KEY || (options->key_size && !options->key))
-        return psd_fail(PSD_EINVAL, "a key of %zu bytes: it has 1 to %d", options->key_size,
+        return psd_fail(PSD_EINVAL, "a key of %zu bytes: it has %d at most", options->key_size,
                         PSD_TRANSPORT_KEY);
     return check_rates(&options->rates);
 }
