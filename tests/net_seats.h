@@ -21,7 +21,7 @@
 
 #include <pthread.h>
 
-enum { FLOATS = 16, NAMES = 12, DIARY = 1024 };
+enum { FLOATS = 16, NAMES = 16, DIARY = 1024 };
 
 /* What the tests of a program, or some of them, choose. */
 static const struct psd_transport *seat_transport = &psd_transport_inproc;

@@ -1,6 +1,6 @@
 /* beats.c - we live, and who does not.
  *
- * Every beat each stream on which nothing else was written says so with an empty frame, and each
+ * Every beat each stream on which nothing else is being written says so with an empty frame, and each
  * connection is looked at: a peer from which nothing has come for the timeout has left, which is told with
  * the last beat before that is over, and so has one whose kernel acknowledges nothing of what we send. */
 #include "base/clock.h"
@@ -14,6 +14,11 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+static uint64_t latest(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
 static void end(struct psd_tcp_conn *conn, enum psd_reason reason, uint64_t time_ns)
 {
     char why[2 * PSD_REASON_SIZE];
@@ -22,25 +27,28 @@ static void end(struct psd_tcp_conn *conn, enum psd_reason reason, uint64_t time
     psd_tcp_conn_end_soon(conn, why);
 }
 
-/* What is put off is not read, so its silence says nothing. */
+/* What is put off is not read, so its silence says nothing. Nor is anybody blamed for the time in which we
+ * were asleep ourselves: others may have been, too, and have as long as ever from when we woke up. */
 static void look(struct psd_tcp_conn *conn, const struct psd_tcp_leg *leg,
                  const struct psd_stream_life *life, uint64_t now)
 {
-    uint64_t timeout = conn->endpoint->config.timeout_ns, stuck = least(stuck_ns, timeout);
+    const struct psd_endpoint *endpoint = conn->endpoint;
+    uint64_t timeout = endpoint->config.timeout_ns, stuck = least(stuck_ns, timeout);
 
-    if (!leg->is_put_off && now + conn->endpoint->beat_ns > life->heard_ns + timeout)
+    if (!leg->is_put_off &&
+        now + endpoint->beat_ns > latest(life->heard_ns, endpoint->awake_ns) + timeout)
         end(conn, PSD_REASON_SILENT, timeout);
-    else if (life->stuck_ns && now > life->stuck_ns + stuck)
+    else if (life->stuck_ns && now > latest(life->stuck_ns, endpoint->awake_ns) + stuck)
         end(conn, PSD_REASON_STUCK, stuck);
 }
 
-/* Whoever was asleep itself blames nobody for that time. */
 static void beat(void *arg)
 {
     struct psd_endpoint *endpoint = arg;
     uint64_t now = psd_clock_now();
-    bool has_slept = now > endpoint->beat.when_ns + endpoint->beat_ns;
 
+    if (now > endpoint->beat.when_ns + endpoint->beat_ns)
+        endpoint->awake_ns = now;
     (void)psd_loop_at(endpoint->loop, now + endpoint->beat_ns, beat, endpoint, &endpoint->beat);
     psd_tcp_listen_again(endpoint);
     PSD_LIST_EACH (link, &endpoint->conns) {
@@ -48,8 +56,7 @@ static void beat(void *arg)
         for (unsigned i = 0; i < conn->count && conn->state == PSD_TCP_OPEN; i++) {
             struct psd_stream_life life = {.heard_ns = now};
             psd_stream_beat(conn->legs[i]->stream, &life);
-            if (!has_slept)
-                look(conn, conn->legs[i], &life, now);
+            look(conn, conn->legs[i], &life, now);
         }
     }
 }

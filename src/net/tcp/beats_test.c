@@ -66,12 +66,13 @@ static void who_is_silent_has_left_and_who_lives_has_not(void)
     struct seat idle[2] = {{.config = &member}, {.config = &member}};
     struct seat busy[2] = {{.config = &member}, {.config = &member, .later = 1}};
     struct seat asleep[2] = {{.config = &member}, {.config = &patient}};
+    struct seat both[2] = {{.config = &member}, {.config = &member}};
     struct seat silent[2] = {{.config = &member}, {.config = &patient}};
     struct seat full[3] = {
         {.config = &member}, {.config = &member, .later = 1}, {.config = &member}};
     struct psd_net_handler handler = seat_handler;
     struct psd_frame frame = frame_of("1", ones, 4), big = frame_of("large", large, sizeof large);
-    atomic_bool thaw = false;
+    atomic_bool thaw = false, thaw_late = false;
 
     handler.place = place_large;
     sit_full(full, &handler, &big);
@@ -79,13 +80,18 @@ static void who_is_silent_has_left_and_who_lives_has_not(void)
     sit_as(busy, "c", "d");
     sit_as(asleep, "e", "f");
     sit_as(silent, "g", "h");
+    sit_as(both, "l", "m");
     send_frames(&busy[0], &frame, 1); /* which has no place yet */
     CHECK_OK(psd_loop_post(asleep[0].loop, freeze, &thaw));
     CHECK_OK(psd_loop_post(silent[1].loop, freeze, &thaw));
+    CHECK_OK(psd_loop_post(both[0].loop, freeze, &thaw));
+    CHECK_OK(psd_loop_post(both[1].loop, freeze, &thaw_late));
     wait_for(&silent[0], "connected\nclosed: net://h has been silent for 5 s\n");
     atomic_store(&thaw, true);
     wait_until(&silent[1], has_closed);
-    psd_clock_sleep_until(psd_clock_now() + 2400 * PSD_CLOCK_MS); /* four beats */
+    psd_clock_sleep_until(psd_clock_now() + 1200 * PSD_CLOCK_MS); /* two beats */
+    atomic_store(&thaw_late, true);
+    psd_clock_sleep_until(psd_clock_now() + 1200 * PSD_CLOCK_MS);
 
     wait_for(&idle[0], "connected\n");
     wait_for(&idle[1], "accepted\n");
@@ -93,12 +99,15 @@ static void who_is_silent_has_left_and_who_lives_has_not(void)
     wait_for(&busy[1], "accepted\n");
     wait_for(&asleep[0], "connected\n"); /* and blames nobody for its sleep */
     wait_for(&asleep[1], "accepted\n");
+    wait_for(&both[0], "connected\n"); /* nor does one whose peer has slept for longer */
+    wait_for(&both[1], "accepted\n");
     make_room(full);
     stand_up_all(full, 3);
     stand_up_all(idle, 2);
     stand_up_all(busy, 2);
     stand_up_all(asleep, 2);
     stand_up_all(silent, 2);
+    stand_up_all(both, 2);
 }
 
 int main(int argc, char **argv)

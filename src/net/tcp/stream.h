@@ -86,9 +86,9 @@ int psd_stream_fd(const struct psd_stream *stream);
 /* Bytes of the frames, heads included, that have been given to psd_stream_send and not yet reported. */
 size_t psd_stream_queued(const struct psd_stream *stream);
 
-/* Sends a beat if nothing else was written since the last call; and tells since when nothing has come from
- * the peer (psd_clock_now's clock), and since when the peer's kernel has acknowledged nothing of what was
- * sent to it, 0: nothing is outstanding (TCP_INFO). */
+/* Sends a beat unless something else is under way; and tells since when nothing has come from the peer
+ * (psd_clock_now's clock), and since when the peer's kernel has acknowledged nothing of what was sent to
+ * it, 0: nothing is outstanding (TCP_INFO). */
 struct psd_stream_life {
     uint64_t heard_ns;
     uint64_t stuck_ns;

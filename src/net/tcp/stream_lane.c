@@ -139,7 +139,6 @@ static void close_turn(struct psd_stream *stream, uint64_t read_before, uint64_t
         stream->box.heard_ns = now;
     if (has_written && !stream->box.wrote_ns)
         stream->box.wrote_ns = now;
-    stream->box.has_written |= has_written;
     if (writer->written.first) {
         psd_frames_append(&stream->box.written, &writer->written);
         psd_stream_call_loop(stream);

@@ -51,8 +51,7 @@ void psd_stream_beat(struct psd_stream *stream, struct psd_stream_life *out)
     psd_stream_lock(stream);
     out->heard_ns = is_heard ? now : stream->box.heard_ns;
     stream->box.wants_reading |= is_heard; /* or they would be one the next time, too */
-    stream->box.wants_beat |= !stream->box.has_written;
-    stream->box.has_written = false;
+    stream->box.wants_beat = true;
     psd_stream_call_lane(stream); /* and loop: if there was no memory for a post */
     psd_stream_call_loop(stream);
     psd_stream_unlock(stream);

@@ -30,6 +30,25 @@ static void beats_show_that_the_peer_lives(void)
     on_each_kind(live);
 }
 
+static void beat_often(struct ends *ends)
+{
+    join(ends);
+    wait_for(&ends->end[0], "opened\n");
+    wait_for(&ends->end[1], "opened\n");
+    for (unsigned i = 0; i < 4; i++) {
+        uint64_t start = psd_clock_now();
+        life_of(&ends->end[0]);
+        while (life_of(&ends->end[1]).heard_ns < start)
+            CHECK(psd_clock_now() < start + 60 * PSD_CLOCK_S);
+    }
+    part(ends);
+}
+
+static void a_beat_does_not_stand_in_for_the_next(void)
+{
+    on_each_kind(beat_often);
+}
+
 static void let_nothing_in(int fd)
 {
     struct sock_filter nothing = {.code = BPF_RET | BPF_K, .k = 0};
@@ -94,6 +113,7 @@ static void a_peer_that_does_not_read_is_not_taken_for_a_cut_line(void)
 int main(int argc, char **argv)
 {
     RUN(beats_show_that_the_peer_lives)
+    RUN(a_beat_does_not_stand_in_for_the_next)
     RUN(a_cut_line_is_told_by_what_is_not_acknowledged)
     RUN(a_peer_that_does_not_read_is_not_taken_for_a_cut_line)
 }

@@ -45,9 +45,8 @@ struct psd_stream {
         bool is_over, is_bye;
         enum psd_reader_refusal refusal;
         char why[PSD_STREAM_WHY];
-        uint64_t heard_ns,
-            wrote_ns;     /* the latest byte from the peer; the first to it since a beat */
-        bool has_written; /* since the latest beat */
+        uint64_t heard_ns; /* the latest byte from the peer */
+        uint64_t wrote_ns; /* the first to it that no beat has found acknowledged */
 
         bool lane_posted, loop_posted; /* a post waits there; it keeps the stream */
     } box;

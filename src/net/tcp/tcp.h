@@ -45,6 +45,7 @@ struct psd_endpoint {
     size_t put_off;             /* legs that wait for an arrival */
     struct psd_timer beat;      /* always set */
     uint64_t beat_ns;           /* between two beats */
+    uint64_t awake_ns;          /* since when; 0: we have not slept */
     struct psd_net_refusals refusals;
 };
 
