@@ -57,6 +57,7 @@ static unsigned open_neighbours(struct seat *first, struct seat *second)
     struct errand errand;
     char range[64];
 
+    seat_where = "127.0.0.1:0";
     sit(first, "a");
     unsigned port = port_of(first);
     snprintf(range, sizeof range, "127.0.0.1:%u-%u", port, port + 50);
