@@ -28,16 +28,17 @@ static int try_port(struct psd_endpoint *endpoint, union psd_tcp_name *name, uin
     psd_tcp_name_set_port(name, port);
     if (may_share)
         (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    int failed = bind(fd, &name->any, psd_tcp_name_size(name));
+    int error = bind(fd, &name->any, psd_tcp_name_size(name)) ? errno : 0;
     (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    psd_congestion_choose(fd, endpoint->congestion); /* and so for all that are accepted */
-    if (failed || listen(fd, SOMAXCONN)) {
-        int error = errno;
+    if (!error)
+        psd_congestion_choose(fd, endpoint->congestion); /* and so for all that are accepted */
+    if (!error && listen(fd, SOMAXCONN))
+        error = errno;
+    if (error)
         close(fd);
-        return error;
-    }
-    endpoint->listener = fd;
-    return 0;
+    else
+        endpoint->listener = fd;
+    return error;
 }
 
 static psd_status say_why_not(const struct psd_tcp_address *at, int error)

@@ -199,6 +199,18 @@ static void a_taken_port_is_told_with_what_to_do(void)
     CHECK_OK(attempt_with((struct psd_endpoint_options){.address = address}).status);
 }
 
+/* Not with what else has failed at the socket. */
+static void a_taken_port_is_told_whatever_the_congestion_control(void)
+{
+    struct psd_endpoint endpoint = {.congestion = "none such", .listener = -1};
+    struct seat seat = {.closed = 0};
+
+    sit(&seat, "a");
+    CHECK_STATUS(PSD_ECONFIG, psd_tcp_listen_open(&endpoint, seat.endpoint->address, NULL));
+    CHECK(strstr(psd_error(), " of tcp://127.0.0.1 is taken: "));
+    stand_up(&seat);
+}
+
 static void what_cannot_be_listened_at_is_refused(void)
 {
     static const struct {
@@ -277,6 +289,7 @@ int main(int argc, char **argv)
     RUN(what_is_held_for_another_is_passed_over)
     RUN(nobody_takes_the_port_of_the_peer_that_it_looks_for)
     RUN(a_taken_port_is_told_with_what_to_do)
+    RUN(a_taken_port_is_told_whatever_the_congestion_control)
     RUN(what_cannot_be_listened_at_is_refused)
     RUN(without_a_host_we_listen_where_a_peer_would_reach_us)
     RUN(members_may_speak_ipv6)
