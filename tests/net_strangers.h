@@ -4,6 +4,7 @@
 #define PSD_TESTS_NET_STRANGERS_H
 
 #include "net/tcp/channel.h"
+#include "net/tcp/opening.h"
 #include "net/tcp/tcp.h"
 #include "net/tcp/wire.h"
 #include "net_tcp.h"
@@ -81,6 +82,21 @@ static inline void say(struct psd_channel *channel, const struct psd_wire_head *
 
     psd_wire_encode(head, bytes);
     say_bytes(channel, bytes);
+}
+
+/* Opens a stream of a connection whose id is always the same. */
+static inline void say_open(struct psd_channel *channel, uint16_t number, uint16_t count)
+{
+    struct psd_wire_head head = {.kind = PSD_WIRE_OPEN, .job = 7, .stream = number};
+    struct psd_opening opening = {.id = "always the same", .number = number, .count = count};
+
+    psd_opening_encode(&opening, head.header);
+    say(channel, &head);
+}
+
+static inline bool has_a_connection(const struct seat *seat)
+{
+    return !psd_list_is_empty(&seat->endpoint->conns);
 }
 
 /* Returns when the other side has closed. */

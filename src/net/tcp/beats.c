@@ -27,16 +27,17 @@ static void end(struct psd_tcp_conn *conn, enum psd_reason reason, uint64_t time
     psd_tcp_conn_end_soon(conn, why);
 }
 
-/* What is put off is not read, so its silence says nothing. Nor is anybody blamed for the time in which we
- * were asleep ourselves: others may have been, too, and have as long as ever from when we woke up. */
+/* What is put off is not read, so its silence says nothing. Before all streams are there nobody beats. Nor is
+ * anybody blamed for the time in which we were asleep ourselves: others may have been, too, and have as long
+ * as ever from when we woke up. */
 static void look(struct psd_tcp_conn *conn, const struct psd_tcp_leg *leg,
                  const struct psd_stream_life *life, uint64_t now)
 {
     const struct psd_endpoint *endpoint = conn->endpoint;
     uint64_t timeout = endpoint->config.timeout_ns, stuck = least(stuck_ns, timeout);
+    uint64_t talking = latest(conn->open_ns, endpoint->awake_ns);
 
-    if (!leg->is_put_off &&
-        now + endpoint->beat_ns > latest(life->heard_ns, endpoint->awake_ns) + timeout)
+    if (!leg->is_put_off && now + endpoint->beat_ns > latest(life->heard_ns, talking) + timeout)
         end(conn, PSD_REASON_SILENT, timeout);
     else if (life->stuck_ns && now > latest(life->stuck_ns, endpoint->awake_ns) + stuck)
         end(conn, PSD_REASON_STUCK, stuck);

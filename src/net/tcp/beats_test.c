@@ -2,14 +2,13 @@
  *
  * The one that falls silent is the clock of the others: when it is told of, their time is over as well, had
  * they not been heard. A loop may well be kept from running for seconds, so that time is long. */
-#include "net_tcp.h"
+#include "net/tcp/stream_state.h"
+#include "net_strangers.h"
 
 #include <stdatomic.h>
 
 static const struct psd_net_config member = {
     .job = 7, .timeout_ns = 5 * PSD_CLOCK_S, .caller_ns = 5 * PSD_CLOCK_S};
-static const struct psd_net_config patient = {
-    .job = 7, .timeout_ns = 600 * PSD_CLOCK_S, .caller_ns = 5 * PSD_CLOCK_S};
 
 /* The loop does nothing else meanwhile, as if the process were stopped. */
 static void freeze(void *arg)
@@ -110,8 +109,39 @@ static void who_is_silent_has_left_and_who_lives_has_not(void)
     stand_up_all(both, 2);
 }
 
+/* As if nothing had come on the first stream for longer than the timeout. */
+static void age_the_first(void *arg)
+{
+    const struct seat *seat = arg;
+    struct psd_list *link = psd_list_first(&seat->endpoint->conns);
+
+    PSD_CONTAINER_OF(link, struct psd_tcp_conn, link)->legs[0]->stream->box.heard_ns = 0;
+}
+
+static void who_has_waited_for_the_other_streams_is_not_silent(void)
+{
+    struct seat seat = {.config = &member};
+    struct psd_trust *trust = new_trust(false);
+
+    sit(&seat, "a");
+    struct psd_channel *first = call_with_key(&seat, trust);
+    say_open(first, 0, 2);
+    wait_until(&seat, has_a_connection);
+    on_loop(seat.loop, age_the_first, &seat);
+    struct psd_channel *second = call_with_key(&seat, trust);
+    say_open(second, 1, 2);
+    wait_for(&seat, "accepted\n");
+    psd_clock_sleep_until(psd_clock_now() + 1200 * PSD_CLOCK_MS); /* two beats */
+    wait_for(&seat, "accepted\n");
+    stand_up(&seat);
+    psd_channel_destroy(first);
+    psd_channel_destroy(second);
+    psd_trust_destroy(trust);
+}
+
 int main(int argc, char **argv)
 {
     seats_over_tcp((struct psd_net_config){.job = 7});
     RUN(who_is_silent_has_left_and_who_lives_has_not)
+    RUN(who_has_waited_for_the_other_streams_is_not_silent)
 }

@@ -175,6 +175,7 @@ void psd_tcp_conn_meet(struct psd_tcp_conn *conn)
     if (!has_all(conn))
         return;
     conn->state = PSD_TCP_OPEN;
+    conn->open_ns = psd_clock_now();
     (void)psd_loop_at(conn->endpoint->loop, PSD_CLOCK_NEVER, end_now, conn, &conn->timer);
     for (unsigned i = 0; i < conn->count; i++) {
         if (!conn->is_dialed)

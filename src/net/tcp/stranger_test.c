@@ -1,5 +1,4 @@
 /* stranger_test.c - who comes to the port and is not what is expected there. */
-#include "net/tcp/opening.h"
 #include "net_strangers.h"
 
 #include <errno.h>
@@ -110,15 +109,6 @@ static void a_crowd_of_strangers_does_not_keep_a_member_out(void)
 /* --- members that are up to no good ---------------------------------------------------------------
  */
 
-static void say_open(struct psd_channel *channel, uint16_t number, uint16_t count)
-{
-    struct psd_wire_head head = {.kind = PSD_WIRE_OPEN, .job = 7, .stream = number};
-    struct psd_opening opening = {.id = "always the same", .number = number, .count = count};
-
-    psd_opening_encode(&opening, head.header);
-    say(channel, &head);
-}
-
 static void who_says_nothing_after_the_handshake_is_sent_away(void)
 {
     struct seat seat = {.config = &fair};
@@ -145,11 +135,6 @@ static void streams_that_never_get_company_are_given_up(void)
     stand_up(&seat);
     CHECK_TEXT("", seat.diary);
     psd_trust_destroy(trust);
-}
-
-static bool has_a_connection(const struct seat *seat)
-{
-    return !psd_list_is_empty(&seat->endpoint->conns);
 }
 
 static void strange_openings_are_refused(void)

@@ -79,6 +79,7 @@ struct psd_tcp_conn {
     struct psd_endpoint *endpoint; /* borrowed; stale when gone */
     struct psd_list link;          /* in the endpoint's conns */
     size_t refs;                   /* the endpoint's, and whoever calls a handler */
+    uint64_t open_ns;              /* since when it is open; 0: it is not */
     struct psd_frames kept;        /* sent before it was open */
     struct psd_timer timer;        /* always set: its end, if one is near */
     char why[4 * PSD_REASON_SIZE]; /* of that end */
