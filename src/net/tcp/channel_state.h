@@ -18,7 +18,7 @@ struct psd_channel {
     SSL *ssl; /* owned; in clear NULL when the handshake is done */
     bool is_server, is_done;
     bool is_dry;               /* the socket had nothing more when we read last */
-    unsigned long garbled;     /* OpenSSL's error at what cannot be decrypted; 0: none has come */
+    unsigned long ending;      /* OpenSSL's error at what has ended reading; 0: nothing has */
     size_t mark;               /* bytes that must have come before the socket is ready */
     size_t held;               /* bytes that are encrypted, and not yet sent and counted */
     uint32_t records;          /* written with the present key */
@@ -35,6 +35,9 @@ psd_status psd_channel_read_clear(struct psd_channel *channel, const struct iove
                                   size_t *count);
 psd_status psd_channel_write_clear(struct psd_channel *channel, const struct iovec *from, int spans,
                                    size_t *count);
+
+/* Whether OpenSSL's error is that the peer has refused what we sent. */
+bool psd_channel_is_alert(unsigned long error);
 
 /* Why the handshake has failed, from OpenSSL's queue of errors; why it broke later. */
 psd_status psd_channel_why_strange(const struct psd_channel *channel);

@@ -294,23 +294,54 @@ static void the_end_is_heard_and_raises_no_signal(void)
     }
 }
 
+/* Sends a text from the client to the server, with one bit changed. */
+static void send_altered(struct pair *pair)
+{
+    char text[] = "hello";
+    unsigned char bytes[200];
+    struct iovec out = span(text, sizeof text);
+    size_t count = 9;
+
+    CHECK_OK(psd_channel_write(pair->channel[0], &out, 1, &count));
+    ssize_t length = recv(psd_channel_fd(pair->channel[1]), bytes, sizeof bytes, 0);
+    CHECK(length > (ssize_t)sizeof text);
+    bytes[length - 1] ^= 1;
+    CHECK(send(psd_channel_fd(pair->channel[0]), bytes, (size_t)length, 0) == length);
+}
+
 static void one_changed_bit_is_told_where_it_is_encrypted(void)
 {
     struct pair pair;
-    char text[] = "hello", got[64];
-    unsigned char bytes[200];
-    struct iovec out = span(text, sizeof text), in = span(got, sizeof got);
+    char got[64];
+    struct iovec in = span(got, sizeof got);
     size_t count = 9;
 
     pair_connect(&pair, false);
-    CHECK_OK(psd_channel_write(pair.channel[0], &out, 1, &count));
-    ssize_t length = recv(psd_channel_fd(pair.channel[1]), bytes, sizeof bytes, 0);
-    CHECK(length > (ssize_t)sizeof text);
-    bytes[length - 1] ^= 1;
-    CHECK(send(psd_channel_fd(pair.channel[0]), bytes, (size_t)length, 0) == length);
+    send_altered(&pair);
     CHECK_STATUS(PSD_EPEER, psd_channel_read(pair.channel[1], &in, 1, &count));
     CHECK(strstr(psd_error(), "sends what cannot be decrypted") == psd_error());
-    CHECK(count == 0);
+    CHECK(count == 0 && psd_channel_is_garbled(pair.channel[1]));
+    pair_fini(&pair);
+}
+
+/* OpenSSL's word for it goes out with the last that the server tries to say. */
+static void whose_words_were_altered_hears_that_they_are_refused(void)
+{
+    struct pair pair;
+    char got[64] = "goodbye";
+    struct iovec both = span(got, sizeof got);
+    size_t count = 9;
+
+    pair_connect(&pair, false);
+    send_altered(&pair);
+    CHECK_STATUS(PSD_EPEER, psd_channel_read(pair.channel[1], &both, 1, &count));
+    (void)psd_channel_write(pair.channel[1], &both, 1, &count);
+    for (int i = 0; i < 2; i++) {
+        CHECK_STATUS(PSD_EPEER, psd_channel_read(pair.channel[0], &both, 1, &count));
+        CHECK(strstr(psd_error(), "has refused what we sent: it was altered on its way (") ==
+              psd_error());
+        CHECK(count == 0 && !psd_channel_is_garbled(pair.channel[0]));
+    }
     pair_fini(&pair);
 }
 
@@ -419,6 +450,7 @@ int main(int argc, char **argv)
     RUN(keys_change_before_they_are_worn)
     RUN(the_end_is_heard_and_raises_no_signal)
     RUN(one_changed_bit_is_told_where_it_is_encrypted)
+    RUN(whose_words_were_altered_hears_that_they_are_refused)
     RUN(a_repeated_record_is_told)
     RUN(threads_share_a_trust)
     RUN(a_handshake_survives_every_failed_allocation)

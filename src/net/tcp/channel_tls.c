@@ -20,19 +20,19 @@ static bool is_for_later(const struct psd_channel *channel)
 }
 
 /* OpenSSL does not say it again when what came before has been taken. */
-static void note_garbled(struct psd_channel *channel)
+static void note_ending(struct psd_channel *channel)
 {
     const struct psd_socket *socket = &channel->socket;
 
     if (!socket->error && !socket->is_ended && !is_for_later(channel))
-        channel->garbled = ERR_peek_error();
+        channel->ending = ERR_peek_error();
 }
 
 psd_status psd_channel_read_tls(struct psd_channel *channel, const struct iovec *to, int spans,
                                 size_t *count)
 {
     *count = 0;
-    if (channel->garbled)
+    if (channel->ending)
         return psd_channel_why_broken(channel);
     for (int i = 0; i < spans; i++) {
         size_t at = 0, got = 0;
@@ -42,7 +42,7 @@ psd_status psd_channel_read_tls(struct psd_channel *channel, const struct iovec 
                                           to[i].iov_len - at, &got) != 1;
             if (!channel->is_dry)
                 continue;
-            note_garbled(channel);
+            note_ending(channel);
             return *count || is_for_later(channel) ? PSD_OK : psd_channel_why_broken(channel);
         }
     }

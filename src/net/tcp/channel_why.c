@@ -14,16 +14,26 @@ static const char *say_error(unsigned long error)
     return text ? text : "for no reason that OpenSSL knows";
 }
 
+bool psd_channel_is_alert(unsigned long error)
+{
+    int reason = ERR_GET_REASON(error);
+
+    return ERR_GET_LIB(error) == ERR_LIB_SSL && reason >= ALERT && reason <= ALERT + UINT8_MAX;
+}
+
 psd_status psd_channel_why_broken(const struct psd_channel *channel)
 {
     char text[128];
-    unsigned long error = channel->garbled ? channel->garbled : ERR_peek_error();
+    unsigned long error = channel->ending ? channel->ending : ERR_peek_error();
 
     if (channel->socket.error)
         return psd_fail(PSD_EPEER, "is gone: %s",
                         strerror_r(channel->socket.error, text, sizeof text));
     if (channel->socket.is_ended || !error) /* who closes on purpose has said bye before */
         return psd_fail(PSD_EPEER, channel->is_done ? "is gone" : "has closed the connection");
+    if (psd_channel_is_alert(error))
+        return psd_fail(PSD_EPEER, "has refused what we sent: it was altered on its way (%s)",
+                        say_error(error));
     return psd_fail(PSD_EPEER, "sends what cannot be decrypted (%s)", say_error(error));
 }
 
