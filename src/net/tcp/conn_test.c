@@ -1,14 +1,10 @@
 /* conn_test.c - connections of several streams: all arrives, in whatever order. */
 #include "base/alloc.h"
 #include "base/random.h"
-#include "net/tcp/tcp.h"
-#include "net_tcp.h"
+#include "net_strangers.h"
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <signal.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 enum { FRAMES = 60, LARGE = 700 << 10, SMALL = 1000 }; /* of which the first are large */
 
@@ -255,19 +251,28 @@ struct window {
     unsigned sockets; /* that have it */
 };
 
+static void look_at_window(struct window *window, int fd)
+{
+    int given = 0;
+    socklen_t size = sizeof given;
+
+    CHECK(getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &given, &size) == 0);
+    window->sockets += (size_t)given == window->bytes;
+}
+
 static void set_window(void *arg)
 {
     struct window *window = arg;
 
     seat_transport->set_window(window->endpoint, window->bytes);
+    PSD_LIST_EACH (link, &window->endpoint->callers) {
+        struct psd_tcp_leg *leg = PSD_CONTAINER_OF(link, struct psd_tcp_leg, link);
+        look_at_window(window, psd_channel_fd(leg->channel));
+    }
     PSD_LIST_EACH (link, &window->endpoint->conns) {
         struct psd_tcp_conn *conn = PSD_CONTAINER_OF(link, struct psd_tcp_conn, link);
-        for (unsigned i = 0; i < conn->count; i++) {
-            int given = 0;
-            socklen_t size = sizeof given;
-            getsockopt(psd_stream_fd(conn->legs[i]->stream), SOL_SOCKET, SO_SNDBUF, &given, &size);
-            window->sockets += (size_t)given == window->bytes;
-        }
+        for (unsigned i = 0; i < conn->count; i++)
+            look_at_window(window, psd_stream_fd(conn->legs[i]->stream));
     }
 }
 
@@ -282,6 +287,25 @@ static void a_window_is_that_of_all_streams_from_then_on(void)
         CHECK(window.sockets == three.streams);
     }
     stand_up_all(seats, 2);
+}
+
+static bool has_a_caller(const struct seat *seat)
+{
+    return seat->endpoint->calling == 1;
+}
+
+static void a_window_is_that_of_callers_too(void)
+{
+    struct seat seat = {.config = &patient};
+
+    sit(&seat, "a");
+    int fd = call(&seat);
+    wait_until(&seat, has_a_caller);
+    struct window window = {seat.endpoint, 64 << 10, 0};
+    on_loop(seat.loop, set_window, &window);
+    CHECK(window.sockets == 1);
+    stand_up(&seat);
+    close(fd);
 }
 
 static psd_status place_badly(void *user, struct psd_conn *conn, const unsigned char *header,
@@ -330,5 +354,6 @@ int main(int argc, char **argv)
     RUN(who_connects_decides_on_the_streams)
     RUN(streams_have_their_options_at_both_ends)
     RUN(a_window_is_that_of_all_streams_from_then_on)
+    RUN(a_window_is_that_of_callers_too)
     RUN(a_place_that_does_not_fit_closes_the_connection)
 }

@@ -62,15 +62,22 @@ static void set_patience(int fd, uint64_t ns)
 }
 
 /* The kernel doubles what it is told, for what it needs itself, which is little beside large packets. It
- * does not tell that it may not give as much: then what it gives is too little, and it is asked to choose by
- * itself again. */
-static void set_window(int fd, size_t bytes)
+ * does not tell that it may not give as much: then what it gives is too little, and the answer is false. */
+static bool try_window(int fd, size_t bytes)
 {
-    int half = bytes < INT_MAX ? (int)(bytes / 2) : INT_MAX / 2, given = 0, unlocked = 0;
+    int half = bytes < INT_MAX ? (int)(bytes / 2) : INT_MAX / 2, given = 0;
     socklen_t size = sizeof given;
 
     (void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &half, sizeof half);
-    if (getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &given, &size) == 0 && given / 2 < half)
+    return getsockopt(fd, SOL_SOCKET, SO_SNDBUF, &given, &size) == 0 && given / 2 >= half;
+}
+
+/* Where it is to be none, or cannot be had, the kernel is asked to choose by itself again. */
+static void set_window(int fd, size_t bytes)
+{
+    int unlocked = 0;
+
+    if (bytes == 0 || !try_window(fd, bytes))
         (void)setsockopt(fd, SOL_SOCKET, SO_BUF_LOCK, &unlocked, sizeof unlocked);
 }
 

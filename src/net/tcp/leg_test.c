@@ -50,9 +50,22 @@ static void a_window_that_cannot_be_had_is_the_kernels(void)
     close(fd);
 }
 
+static void without_a_window_the_kernel_goes_on_from_what_there_was(void)
+{
+    struct psd_tcp_leg leg = {.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+
+    psd_tcp_leg_set_window(&leg, 64 << 10);
+    CHECK(option_of(leg.fd, SOL_SOCKET, SO_BUF_LOCK) != 0);
+    psd_tcp_leg_set_window(&leg, 0);
+    CHECK(option_of(leg.fd, SOL_SOCKET, SO_BUF_LOCK) == 0);
+    CHECK(option_of(leg.fd, SOL_SOCKET, SO_SNDBUF) == 64 << 10);
+    close(leg.fd);
+}
+
 int main(int argc, char **argv)
 {
     RUN(a_socket_waits_as_long_as_the_job_does_and_asks_whether_the_peer_lives)
     RUN(a_window_is_the_sockets_buffer)
     RUN(a_window_that_cannot_be_had_is_the_kernels)
+    RUN(without_a_window_the_kernel_goes_on_from_what_there_was)
 }

@@ -136,6 +136,8 @@ static void set_window(struct psd_endpoint *endpoint, size_t bytes)
 {
     PSD_ON_LOOP(endpoint->loop);
     endpoint->config.window = bytes;
+    PSD_LIST_EACH (link, &endpoint->callers)
+        psd_tcp_leg_set_window(PSD_CONTAINER_OF(link, struct psd_tcp_leg, link), bytes);
     PSD_LIST_EACH (link, &endpoint->conns) {
         struct psd_tcp_conn *conn = PSD_CONTAINER_OF(link, struct psd_tcp_conn, link);
         for (unsigned i = 0; i < conn->count; i++) {

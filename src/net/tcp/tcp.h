@@ -123,7 +123,8 @@ void psd_tcp_leg_destroy(struct psd_tcp_leg *leg);
 /* Sets a socket's options. */
 void psd_tcp_leg_tune(const struct psd_endpoint *endpoint, int fd);
 
-/* Bounds the bytes of its socket that are in the kernel and on their way, if the system allows so many. */
+/* Bounds the bytes of its socket that are in the kernel and on their way, if the system allows so many; 0:
+ * they are as many as the kernel likes. */
 void psd_tcp_leg_set_window(const struct psd_tcp_leg *leg, size_t bytes);
 
 /* Lets fn(leg, events) run when the leg's socket is ready; there is no stream yet. */
