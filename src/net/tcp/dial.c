@@ -71,14 +71,21 @@ static psd_status start(struct psd_tcp_conn *conn, unsigned number, const union 
     return psd_tcp_leg_watch(leg, leg->fd, PSD_LOOP_WRITE, connected);
 }
 
+/* Whether a range of ports stands behind the host, which may have hyphens, and in brackets colons. */
+static bool has_range(const char *text)
+{
+    const char *bracket = strrchr(text, ']'), *ports = strchr(bracket ? bracket : text, ':');
+
+    return ports && strchr(ports, '-');
+}
+
 static psd_status read_address(const char *text, union psd_tcp_name *out)
 {
     struct psd_tcp_address address;
-    bool has_range = strrchr(text, '-') > strrchr(text, ':');
 
     PSD_TRY(psd_tcp_address_read(text, &address));
     if (address.name.any.sa_family == AF_UNSPEC || address.first == 0 ||
-        (has_range && address.first != address.last))
+        (has_range(text) && address.first != address.last))
         return psd_fail(PSD_ECONFIG,
                         "tcp://%s is no address to connect to: one has a host and one port", text);
     *out = address.name;

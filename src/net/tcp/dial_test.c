@@ -1,6 +1,8 @@
 /* dial_test.c - connecting to whom it does not come to. */
 #include "net_tcp.h"
 
+#include <dlfcn.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -81,9 +83,9 @@ static void a_handshake_may_be_dropped(void)
 
 static void addresses_that_are_none_are_refused(void)
 {
-    static const char *const addresses[] = {":7070",        "127.0.0.1:0", "127.0.0.1:70-80",
-                                            "127.0.0.1:x",  "::1:7070",    "no such host:7070",
-                                            "127.0.0.1:70-"};
+    static const char *const addresses[] = {":7070",         "127.0.0.1:0", "127.0.0.1:70-80",
+                                            "127.0.0.1:x",   "::1:7070",    "no such host:7070",
+                                            "127.0.0.1:70-", "node-1:70-80"};
     struct seat seat = {.closed = 0};
 
     sit(&seat, "a");
@@ -92,6 +94,27 @@ static void addresses_that_are_none_are_refused(void)
         on_loop(seat.loop, connect_now, &errand);
         CHECK_STATUS(PSD_ECONFIG, errand.status);
     }
+    stand_up(&seat);
+}
+
+/* The system's, which does not know that node-1 is this machine. */
+int getaddrinfo(const char *name, const char *service, const struct addrinfo *req,
+                struct addrinfo **pai)
+{
+    int (*ask)(const char *, const char *, const struct addrinfo *, struct addrinfo **) = NULL;
+    void *next = dlsym(RTLD_NEXT, "getaddrinfo");
+
+    memcpy(&ask, &next, sizeof ask);
+    return ask(strcmp(name, "node-1") != 0 ? name : "127.0.0.1", service, req, pai);
+}
+
+static void a_host_with_a_hyphen_needs_no_port(void)
+{
+    struct seat seat = {.closed = 0};
+
+    sit(&seat, "a");
+    connect_to(&seat, "node-1");
+    on_loop(seat.loop, drop_now, &seat);
     stand_up(&seat);
 }
 
@@ -154,6 +177,7 @@ int main(int argc, char **argv)
     RUN(who_hangs_up_during_the_handshake_is_heard_at_once)
     RUN(a_handshake_may_be_dropped)
     RUN(addresses_that_are_none_are_refused)
+    RUN(a_host_with_a_hyphen_needs_no_port)
     RUN(who_is_not_of_the_job_does_not_get_in)
     RUN(who_is_of_another_epoch_does_not_get_in)
 }
