@@ -1,11 +1,8 @@
 /* dial_test.c - connecting to whom it does not come to. */
-#include "net_tcp.h"
+#include "net_strangers.h"
 
 #include <dlfcn.h>
 #include <netdb.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 static const struct psd_net_config hasty = {.job = 7, .timeout_ns = 250 * PSD_CLOCK_MS};
 
@@ -60,6 +57,37 @@ static void who_hangs_up_during_the_handshake_is_heard_at_once(void)
     wait_until(&seat, has_closed);
     CHECK(strncmp(seat.diary, "closed: net://silent ", 21) == 0);
     stand_up(&seat);
+    close(silent);
+}
+
+/* As call_with_key, of one who is called. */
+static struct psd_channel *answer_with_key(int listener, const struct psd_trust *trust)
+{
+    struct psd_channel *channel = NULL;
+    unsigned wants = 1;
+    int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+    CHECK_OK(psd_channel_create(trust, fd, true, &channel));
+    while (wants)
+        CHECK_OK(psd_channel_shake(channel, &wants));
+    return channel;
+}
+
+static void who_answers_for_another_connection_is_named(void)
+{
+    struct seat seat = {.config = &patient};
+    struct psd_trust *trust = new_trust(false);
+    int silent = listen_silently();
+
+    sit(&seat, "a");
+    connect_to(&seat, "silent");
+    struct psd_channel *channel = answer_with_key(silent, trust);
+    say_open(channel, 0, 1);
+    wait_for(&seat, "closed: net://silent has answered for another connection\n");
+    CHECK(refusals_of(&seat).garbled == 1);
+    stand_up(&seat);
+    psd_channel_destroy(channel);
+    psd_trust_destroy(trust);
     close(silent);
 }
 
@@ -175,6 +203,7 @@ int main(int argc, char **argv)
     RUN(nobody_at_the_address_is_heard_as_closed)
     RUN(who_does_not_answer_in_time_is_given_up)
     RUN(who_hangs_up_during_the_handshake_is_heard_at_once)
+    RUN(who_answers_for_another_connection_is_named)
     RUN(a_handshake_may_be_dropped)
     RUN(addresses_that_are_none_are_refused)
     RUN(a_host_with_a_hyphen_needs_no_port)

@@ -17,13 +17,13 @@ static psd_status opened(void *user, uint16_t number, const unsigned char *heade
 
     psd_status status = psd_opening_decode(header, &opening);
     if (status == PSD_OK && opening.number != number)
-        status = psd_fail(PSD_EPEER, "a stream is opened as number %u and as number %u", number,
+        status = psd_fail(PSD_EPEER, "opens a stream as number %u and as number %u", number,
                           opening.number);
     if (status == PSD_OK && !conn)
         return psd_tcp_listen_opened(leg, &opening);
     if (status == PSD_OK && (opening.number != leg->number || opening.count != conn->count ||
                              memcmp(opening.id, conn->id, sizeof conn->id) != 0))
-        status = psd_fail(PSD_EPEER, "the answer is one to another connection");
+        status = psd_fail(PSD_EPEER, "has answered for another connection");
     if (status != PSD_OK) {
         leg->endpoint->refusals.garbled++;
         return status;

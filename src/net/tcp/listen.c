@@ -231,8 +231,7 @@ static psd_status find_or_create(struct psd_tcp_leg *leg, const struct psd_openi
     }
     if (conn->count != opening->count || conn->legs[opening->number]) {
         leg->endpoint->refusals.garbled++;
-        return psd_fail(PSD_EPEER,
-                        "a stream is opened as number %u of %u of a connection that has it",
+        return psd_fail(PSD_EPEER, "opens a stream as number %u of %u of a connection that has it",
                         opening->number, opening->count);
     }
     *out = conn;

@@ -25,7 +25,7 @@ psd_status psd_opening_decode(const unsigned char header[PSD_FRAME_HEADER], stru
 
     if (opening.count == 0 || opening.count > PSD_OPENING_STREAMS ||
         opening.number >= opening.count || memcmp(header + REST, zero, sizeof zero) != 0)
-        return psd_fail(PSD_EPEER, "a stream is opened as number %u of %u, which cannot be",
+        return psd_fail(PSD_EPEER, "opens a stream as number %u of %u, which cannot be",
                         opening.number, opening.count);
     memcpy(opening.id, header, PSD_OPENING_ID);
     *out = opening;

@@ -23,7 +23,8 @@ struct psd_opening {
 
 void psd_opening_encode(const struct psd_opening *opening, unsigned char out[PSD_FRAME_HEADER]);
 
-/* PSD_EPEER: no stream of any connection is like that. */
+/* PSD_EPEER: no stream of any connection is like that; the sentence lacks its subject, as those of
+ * channel.h. */
 psd_status psd_opening_decode(const unsigned char header[PSD_FRAME_HEADER],
                               struct psd_opening *out);
 

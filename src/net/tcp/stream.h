@@ -45,7 +45,7 @@ struct psd_stream_handler {
     /* Nothing more comes or goes: once, and the last that is heard. Frames not yet reported sent are the
      * sender's again. is_bye: the peer has closed on purpose. `why` goes on where "tcp://10.0.0.5:7070"
      * stands before it: "is gone", "has sent a frame of another job"; of a failure of place, arrived or
-     * opened it is that failure's own sentence. */
+     * opened, and of a place that does not fit, it is that failure's own sentence. */
     void (*broken)(void *user, bool is_bye, const char *why);
 };
 

@@ -1,4 +1,5 @@
 /* stream_hear_test.c - what is put off, refused and ended, in every handler. */
+#include "net/tcp/stream_state.h"
 #include "stream_ends.h"
 
 static bool has_put_off_once(const struct end *end)
@@ -130,6 +131,43 @@ static void what_is_refused_is_counted_once(void)
     on_each_kind(count_noise);
 }
 
+static void do_nothing(void *arg, unsigned events)
+{
+    (void)arg, (void)events;
+}
+
+/* Somebody else watches the socket, which can be watched once. */
+static void take_the_watch(void *arg)
+{
+    static struct psd_watch watch;
+    struct end *end = arg;
+
+    watch = (struct psd_watch){.is_set = false};
+    psd_loop_unwatch(end->lane, &end->stream->watch);
+    CHECK_OK(psd_loop_watch(end->lane, end->stream->fd, PSD_LOOP_READ, do_nothing, NULL, &watch));
+}
+
+static void lose_the_watch(struct ends *ends)
+{
+    static const char lost[] = "opened\nbroken: cannot be listened to: watch descriptor ";
+    struct psd_frame frame = frame_of("x", NULL, 0);
+    struct errand look = {.end = &ends->end[1]};
+
+    join(ends);
+    wait_for(&ends->end[1], "opened\n");
+    on_loop(ends->end[1].lane, take_the_watch, &ends->end[1]);
+    send_frames(&ends->end[1], &frame, 1);
+    wait_until(&ends->end[1], is_over);
+    on_loop(ends->end[1].loop, look_now, &look);
+    CHECK(strncmp(look.diary, lost, strlen(lost)) == 0);
+    part(ends);
+}
+
+static void a_failure_of_our_own_is_told_as_the_peers_are(void)
+{
+    on_each_kind(lose_the_watch);
+}
+
 static bool has_sent_one(const struct end *end)
 {
     return end->sent == 1;
@@ -239,6 +277,7 @@ int main(int argc, char **argv)
     RUN(what_is_put_off_waits_until_it_is_asked_for_again)
     RUN(a_refused_frame_breaks_the_stream_and_the_peer_hears_bye)
     RUN(what_is_refused_is_counted_once)
+    RUN(a_failure_of_our_own_is_told_as_the_peers_are)
     RUN(a_bye_is_heard_behind_what_was_put_off)
     RUN(a_lost_peer_is_not_waited_for_longer_than_a_beat)
     RUN(the_owner_may_close_in_every_handler)

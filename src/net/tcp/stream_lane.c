@@ -148,6 +148,7 @@ static void close_turn(struct psd_stream *stream, uint64_t read_before, uint64_t
     psd_stream_unlock(stream);
 }
 
+/* What fails is ours, and told in the form of what the peer does. */
 static psd_status watch(struct psd_stream *stream)
 {
     unsigned events = stream->is_deaf ? 0 : PSD_LOOP_READ;
@@ -158,8 +159,10 @@ static psd_status watch(struct psd_stream *stream)
         psd_reader_rest(&stream->reader);
     if (stream->is_stopped || (stream->watch.is_set && stream->watch.events == events))
         return PSD_OK;
-    return psd_loop_watch(stream->options.lane, stream->fd, events, psd_stream_lane_ready, stream,
-                          &stream->watch);
+    if (psd_loop_watch(stream->options.lane, stream->fd, events, psd_stream_lane_ready, stream,
+                       &stream->watch) == PSD_OK)
+        return PSD_OK;
+    return psd_fail(PSD_EPEER, "cannot be listened to: %s", psd_error());
 }
 
 static void write_some(struct psd_stream *stream)
