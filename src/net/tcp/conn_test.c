@@ -314,9 +314,9 @@ static psd_status place_badly(void *user, struct psd_conn *conn, const unsigned 
     psd_status status = seat_place(user, conn, header, bytes, place);
 
     place->add = bytes == 8;
-    place->spans[0].bytes = bytes == 8 ? 6 : bytes;
-    place->spans[1].data = place->spans[0].data;
-    place->spans[1].bytes = bytes == 8 ? 2 : 1;
+    place->spans[0].bytes = bytes == 4 ? bytes : bytes - 2;
+    place->spans[1].data = bytes == 12 ? NULL : place->spans[0].data;
+    place->spans[1].bytes = bytes == 4 ? 1 : 2;
     return status;
 }
 
@@ -326,9 +326,11 @@ static void a_place_that_does_not_fit_closes_the_connection(void)
         size_t bytes;
         const char *diary;
     } cases[] = {
-        {4, "accepted\nclosed: a payload of 4 bytes was given a place of 5 bytes\n"},
+        {4, "accepted\nclosed: a payload of 4 bytes was given a place of 4 and 1 bytes\n"},
         {8, "accepted\nclosed: a payload of 8 bytes cannot be added to a place of 6 and 2 bytes: a "
             "border cuts a float\n"},
+        {12, "accepted\nclosed: a payload of 12 bytes was given a place with memory for half of "
+             "it\n"},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

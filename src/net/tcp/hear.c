@@ -4,6 +4,7 @@
  * of the user's may close the connection or the endpoint: whoever calls one holds the connection, and looks
  * at its state before it goes on. */
 #include "base/status.h"
+#include "net/tcp/landing.h"
 #include "net/tcp/tcp.h"
 
 #include <stdio.h>
@@ -40,22 +41,6 @@ static void note_refusal(struct psd_tcp_conn *conn)
     snprintf(conn->why, sizeof conn->why, "%s", psd_error());
 }
 
-/* As long as the payload, and no border inside a float that is to be added? */
-static psd_status check_place(const struct psd_place *place, size_t bytes)
-{
-    size_t room = place->spans[0].bytes + place->spans[1].bytes;
-
-    if (room != bytes)
-        return psd_fail(PSD_EINVAL, "a payload of %zu bytes was given a place of %zu bytes", bytes,
-                        room);
-    if (place->add && (place->spans[0].bytes % sizeof(float) || bytes % sizeof(float)))
-        return psd_fail(PSD_EINVAL,
-                        "a payload of %zu bytes cannot be added to a place of %zu and %zu bytes: a "
-                        "border cuts a float",
-                        bytes, place->spans[0].bytes, place->spans[1].bytes);
-    return PSD_OK;
-}
-
 static psd_status place(void *user, const unsigned char *header, size_t bytes,
                         struct psd_place *out)
 {
@@ -70,7 +55,7 @@ static psd_status place(void *user, const unsigned char *header, size_t bytes,
     else
         out->later = true;
     if (conn->state == PSD_TCP_OPEN && status == PSD_OK && !out->later)
-        status = check_place(out, bytes);
+        status = psd_landing_check(out, bytes);
     if (conn->state != PSD_TCP_GONE && status != PSD_OK)
         note_refusal(conn);
     else if (conn->state != PSD_TCP_GONE && out->later)

@@ -25,7 +25,7 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-static psd_status check(const struct psd_place *place, size_t bytes)
+psd_status psd_landing_check(const struct psd_place *place, size_t bytes)
 {
     size_t first = place->spans[0].bytes, second = place->spans[1].bytes;
 
@@ -47,7 +47,7 @@ static psd_status check(const struct psd_place *place, size_t bytes)
 psd_status psd_landing_start(struct psd_landing *landing, const struct psd_place *place,
                              size_t bytes)
 {
-    PSD_TRY(check(place, bytes));
+    PSD_TRY(psd_landing_check(place, bytes));
     landing->place = *place;
     landing->is_nowhere = !place->spans[place->spans[0].bytes == 0].data;
     landing->bytes = bytes;

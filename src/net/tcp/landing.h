@@ -35,6 +35,9 @@ void psd_landing_fini(struct psd_landing *landing);
 
 /* PSD_EINVAL: the place is not as long as the payload, has memory for half of it, or cuts a float that is to be
  * added. */
+psd_status psd_landing_check(const struct psd_place *place, size_t bytes);
+
+/* A payload comes, if the place is one for it. */
 psd_status psd_landing_start(struct psd_landing *landing, const struct psd_place *place,
                              size_t bytes);
 
