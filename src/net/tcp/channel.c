@@ -194,13 +194,3 @@ bool psd_channel_is_garbled(const struct psd_channel *channel)
 {
     return channel->ending && !psd_channel_is_alert(channel->ending);
 }
-
-bool psd_channel_has_more(const struct psd_channel *channel)
-{
-    const struct psd_socket *socket = &channel->socket;
-
-    if (channel->ending) /* the next read says so */
-        return true;
-    return channel->ssl && !channel->is_dry &&
-           (SSL_has_pending(channel->ssl) || socket->in_at < socket->in_end);
-}

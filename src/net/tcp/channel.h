@@ -54,11 +54,8 @@ psd_status psd_channel_write(struct psd_channel *channel, const struct iovec *fr
 void psd_channel_expect(struct psd_channel *channel, size_t bytes);
 
 /* Whether reading has ended with something that cannot be decrypted: it was altered on its way, or put
- * there. Whose words were altered hears that the peer has refused them, which is nothing garbled. */
+ * there. The next read says so, and the socket's readiness does not tell of it. Whose words were altered
+ * hears that the peer has refused them, and nothing garbled. */
 bool psd_channel_is_garbled(const struct psd_channel *channel);
-
-/* Bytes that have been read from the socket, and not yet taken, or cannot be decrypted: the socket's
- * readiness does not tell of them. */
-bool psd_channel_has_more(const struct psd_channel *channel);
 
 #endif

@@ -17,7 +17,6 @@ struct psd_channel {
     struct psd_trust_claim claim;
     SSL *ssl; /* owned; in clear NULL when the handshake is done */
     bool is_server, is_done;
-    bool is_dry;               /* the socket had nothing more when we read last */
     unsigned long ending;      /* OpenSSL's error at what has ended reading; 0: nothing has */
     size_t mark;               /* bytes that must have come before the socket is ready */
     size_t held;               /* bytes that are encrypted, and not yet sent and counted */

@@ -27,7 +27,7 @@ static void say(struct pair *pair, int from, const char *text)
     CHECK(count == length);
     CHECK_TEXT(text, got);
     CHECK_OK(psd_channel_read(pair->channel[!from], in, 2, &count));
-    CHECK(count == 0 && !psd_channel_has_more(pair->channel[!from]));
+    CHECK(count == 0);
 }
 
 static void both_ways_work_encrypted_and_in_clear(void)
@@ -140,29 +140,6 @@ static void all_bytes_arrive_in_order_however_they_are_cut(void)
         free(out.bytes);
         free(in.bytes);
     }
-}
-
-static void bytes_that_are_not_taken_are_told_of(void)
-{
-    struct pair pair;
-    char text[40] = "twenty and twenty bytes", part[20];
-    struct iovec out = span(text, sizeof text), in = span(part, sizeof part);
-    size_t count;
-
-    pair_connect(&pair, false);
-    CHECK(!psd_channel_has_more(pair.channel[1]));
-    CHECK_OK(psd_channel_write(pair.channel[0], &out, 1, &count));
-    CHECK_OK(psd_channel_read(pair.channel[1], &in, 1, &count));
-    CHECK(count == 20 && psd_channel_has_more(pair.channel[1]));
-    CHECK_OK(psd_channel_read(pair.channel[1], &in, 1, &count));
-    CHECK(count == 20 && !psd_channel_has_more(pair.channel[1]));
-    for (int i = 0; i < 2; i++)
-        CHECK_OK(psd_channel_write(pair.channel[0], &in, 1, &count));
-    for (int i = 0; i < 2; i++) { /* a record each */
-        CHECK_OK(psd_channel_read(pair.channel[1], &in, 1, &count));
-        CHECK(count == 20 && psd_channel_has_more(pair.channel[1]) == (i == 0));
-    }
-    pair_fini(&pair);
 }
 
 /* TLS is left by the client first, by the server when it has read the client's last record. */
@@ -442,7 +419,6 @@ int main(int argc, char **argv)
     RUN(only_in_clear_others_can_read_it)
     RUN(records_are_as_long_as_can_be)
     RUN(all_bytes_arrive_in_order_however_they_are_cut)
-    RUN(bytes_that_are_not_taken_are_told_of)
     RUN(in_clear_no_byte_is_lost_behind_the_handshake)
     RUN(a_handshake_may_come_byte_by_byte)
     RUN(keys_are_the_same_crosswise_and_different_otherwise)

@@ -37,10 +37,9 @@ psd_status psd_channel_read_tls(struct psd_channel *channel, const struct iovec 
     for (int i = 0; i < spans; i++) {
         size_t at = 0, got = 0;
         for (; at < to[i].iov_len; at += got, *count += got) {
+            char *into = (char *)to[i].iov_base + at;
             ERR_clear_error();
-            channel->is_dry = SSL_read_ex(channel->ssl, (char *)to[i].iov_base + at,
-                                          to[i].iov_len - at, &got) != 1;
-            if (!channel->is_dry)
+            if (SSL_read_ex(channel->ssl, into, to[i].iov_len - at, &got) == 1)
                 continue;
             note_ending(channel);
             return *count || is_for_later(channel) ? PSD_OK : psd_channel_why_broken(channel);
