@@ -1,34 +1,9 @@
 /* payload.c - copies and additions between two pairs of spans. */
 #include "net/payload.h"
 #include "base/status.h"
+#include "math/sum.h"
 
 #include <string.h>
-
-enum { QUAD = 4 }; /* floats that are added at once */
-
-typedef float quad __attribute__((vector_size(QUAD * sizeof(float))));
-
-/* into[i] += from[i]: one rounding each, so the bits are those of any other way to add. The vectors
- * are loaded and stored by memcpy, which takes any address. */
-static void add_floats(unsigned char *into, const unsigned char *from, size_t bytes)
-{
-    size_t at = 0;
-
-    for (; bytes - at >= sizeof(quad); at += sizeof(quad)) {
-        quad a, b;
-        memcpy(&a, into + at, sizeof a);
-        memcpy(&b, from + at, sizeof b);
-        a += b;
-        memcpy(into + at, &a, sizeof a);
-    }
-    for (; at < bytes; at += sizeof(float)) {
-        float a, b;
-        memcpy(&a, into + at, sizeof a);
-        memcpy(&b, from + at, sizeof b);
-        a += b;
-        memcpy(into + at, &a, sizeof a);
-    }
-}
 
 size_t psd_payload_bytes(const struct psd_frame *frame)
 {
@@ -52,10 +27,10 @@ static psd_status check(const struct psd_frame *frame, const struct psd_place *p
     return PSD_OK;
 }
 
-static void move_part(unsigned char *into, const unsigned char *from, size_t bytes, bool add)
+static void move_part(void *into, const void *from, size_t bytes, bool add)
 {
     if (add)
-        add_floats(into, from, bytes);
+        psd_sum_add(into, from, bytes / sizeof(float));
     else
         memcpy(into, from, bytes);
 }
