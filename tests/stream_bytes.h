@@ -36,7 +36,7 @@ static inline struct psd_seal *seal_of(struct psd_channel *channel, bool is_send
 
 static inline void start_reader(struct mouth *mouth)
 {
-    struct psd_reader_terms terms = {PAIR_JOB, MOUTH_EPOCH, MOUTH_NUMBER};
+    struct psd_wire_terms terms = {PAIR_JOB, MOUTH_EPOCH, MOUTH_NUMBER};
 
     CHECK_OK(psd_reader_init(&mouth->reader, mouth->pair.channels[1], mouth->seals[1], &terms));
     psd_reader_turn(&mouth->reader, MOUTH_BUDGET);

@@ -28,7 +28,7 @@ psd_status psd_tcp_leg_create(struct psd_endpoint *endpoint, struct psd_tcp_conn
     leg->endpoint = endpoint;
     leg->conn = conn;
     leg->fd = -1;
-    leg->number = PSD_STREAM_ANY;
+    leg->number = PSD_WIRE_ANY;
     psd_list_init(&leg->link);
     *out = leg;
     return PSD_OK;

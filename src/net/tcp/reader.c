@@ -2,7 +2,6 @@
 #include "net/tcp/reader.h"
 #include "base/little.h"
 #include "base/status.h"
-#include "net/tcp/stream.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -12,7 +11,7 @@ enum state { HEAD, ASKED, PAYLOAD, TRAILER, OVER };
 #define LONGEST (UINT64_C(1) << 40) /* bytes of a payload that is not a mistake */
 
 psd_status psd_reader_init(struct psd_reader *reader, struct psd_channel *channel,
-                           struct psd_seal *seal, const struct psd_reader_terms *terms)
+                           struct psd_seal *seal, const struct psd_wire_terms *terms)
 {
     *reader = (struct psd_reader){.channel = channel, .seal = seal, .terms = *terms};
     return psd_landing_init(&reader->landing, seal != NULL);
@@ -106,13 +105,13 @@ static bool is_sealed(struct psd_reader *reader, const unsigned char *bytes)
 static bool makes_sense(const struct psd_reader *reader, const struct psd_wire_head *head)
 {
     bool is_first = head->sequence == 0;
-    bool is_ours = head->stream == reader->terms.number ||
-                   (is_first && reader->terms.number == PSD_STREAM_ANY);
+    bool is_ours =
+        head->stream == reader->terms.number || (is_first && reader->terms.number == PSD_WIRE_ANY);
 
     bool is_its_turn =
         is_first == (head->kind == PSD_WIRE_OPEN) || (is_first && head->kind == PSD_WIRE_BYE);
 
-    return is_ours && head->stream != PSD_STREAM_ANY && is_its_turn &&
+    return is_ours && head->stream != PSD_WIRE_ANY && is_its_turn &&
            head->length <= (head->kind == PSD_WIRE_DATA ? LONGEST : 0);
 }
 

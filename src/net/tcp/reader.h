@@ -39,17 +39,10 @@ enum psd_reader_refusal {
     PSD_READER_OLD
 };
 
-/* What all frames of a stream have in common; both sides agree on it. */
-struct psd_reader_terms {
-    uint64_t job;
-    uint32_t epoch;
-    uint16_t number; /* of the stream, or PSD_STREAM_ANY: as the peer's open has it */
-};
-
 struct psd_reader {
     struct psd_channel *channel; /* borrowed */
     struct psd_seal *seal;       /* borrowed; NULL: the channel is encrypted, and there is no CRC */
-    struct psd_reader_terms terms;
+    struct psd_wire_terms terms;
     uint64_t sequence; /* frames that have begun */
     int state;
     struct psd_wire_head
@@ -67,7 +60,7 @@ struct psd_reader {
 
 /* `channel`, and `seal` if there is one, are borrowed until fini. */
 psd_status psd_reader_init(struct psd_reader *reader, struct psd_channel *channel,
-                           struct psd_seal *seal, const struct psd_reader_terms *terms);
+                           struct psd_seal *seal, const struct psd_wire_terms *terms);
 void psd_reader_fini(struct psd_reader *reader);
 
 /* Lets the following steps read that many bytes, more or less. */

@@ -75,7 +75,7 @@ static psd_status start(struct psd_stream *stream)
 
 psd_status psd_stream_create(const struct psd_stream_options *options, struct psd_stream **out)
 {
-    struct psd_reader_terms terms = {options->job, options->epoch, options->number};
+    struct psd_wire_terms terms = {options->job, options->epoch, options->number};
     struct psd_stream *stream = psd_alloc_zero(1, sizeof *stream);
 
     PSD_ON_LOOP(options->loop);

@@ -27,8 +27,6 @@
 
 struct psd_stream;
 
-enum { PSD_STREAM_ANY = 0xffff }; /* a number that the peer's open tells */
-
 /* What the owner of a stream hears, on the endpoint's loop; the owner may close the stream in any of
  * them. */
 struct psd_stream_handler {
@@ -58,7 +56,7 @@ struct psd_stream_options {
     void *user;
     uint64_t job; /* that all heads must have, as they must the next two */
     uint32_t epoch;
-    uint16_t number;                   /* or PSD_STREAM_ANY, for whoever is called */
+    uint16_t number;                   /* or PSD_WIRE_ANY, for whoever is called */
     struct psd_net_refusals *refusals; /* counted on the loop */
 };
 

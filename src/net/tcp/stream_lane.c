@@ -128,7 +128,7 @@ static void close_turn(struct psd_stream *stream, uint64_t read_before, uint64_t
 {
     struct psd_writer *writer = &stream->writer;
     bool writes_on = !writer->is_blocked && !stream->is_mute && !psd_writer_is_idle(writer) &&
-                     writer->terms.number != PSD_STREAM_ANY;
+                     writer->terms.number != PSD_WIRE_ANY;
     bool has_read = stream->reader.total != read_before;
     bool has_written = writer->total != written_before;
     uint64_t now = has_read || has_written ? psd_clock_now() : 0;

@@ -19,7 +19,7 @@ struct story {
 
 static void make_writer(struct story *story, bool in_clear)
 {
-    struct psd_reader_terms terms = {PAIR_JOB, END_EPOCH, END_NUMBER};
+    struct psd_wire_terms terms = {PAIR_JOB, END_EPOCH, END_NUMBER};
     unsigned char keys[2][PSD_CHANNEL_KEY], hello[PSD_FRAME_HEADER] = "hello";
     struct psd_channel *channel = story->ends.pair.channels[0];
 

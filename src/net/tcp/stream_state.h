@@ -10,6 +10,7 @@
 #define PSD_NET_TCP_STREAM_STATE_H
 
 #include "net/reason.h"
+#include "net/tcp/reader.h"
 #include "net/tcp/stream.h"
 #include "net/tcp/writer.h"
 

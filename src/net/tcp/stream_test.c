@@ -27,7 +27,7 @@ static void travel_with_number(struct ends *ends)
 {
     struct psd_frame there = frame_of("1", NULL, 0), back = frame_of("2", NULL, 0);
 
-    ends->end[1].number = PSD_STREAM_ANY;
+    ends->end[1].number = PSD_WIRE_ANY;
     join_silently(ends);
     on_loop(ends->end[1].loop, say_hello_now, &ends->end[1]);
     send_frames(&ends->end[1], &back, 1); /* and that waits until the number is known */

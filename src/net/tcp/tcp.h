@@ -60,7 +60,7 @@ struct psd_tcp_leg {
     struct psd_watch watch;        /* of the socket, until there is a stream */
     struct psd_timer timer;        /* until a caller is late */
     union psd_tcp_name peer;       /* of a caller */
-    uint16_t number;               /* among its connection's; PSD_STREAM_ANY for a caller */
+    uint16_t number;               /* among its connection's; PSD_WIRE_ANY for a caller */
     bool is_open;                  /* the peer's open has come */
     bool is_put_off;
 };

@@ -24,7 +24,8 @@ enum {
     PSD_WIRE_SEALED = 72, /* bytes of a head that its seal covers */
     PSD_WIRE_SEAL = 16,
     PSD_WIRE_HEAD = PSD_WIRE_SEALED + PSD_WIRE_SEAL,
-    PSD_WIRE_CRC = 4
+    PSD_WIRE_CRC = 4,
+    PSD_WIRE_ANY = 0xffff /* instead of a stream's number: as the peer's open has it */
 };
 
 enum psd_wire_kind {
@@ -40,6 +41,13 @@ struct psd_wire_head {
     uint32_t epoch;
     uint64_t job, sequence, length;
     unsigned char header[PSD_FRAME_HEADER];
+};
+
+/* What all frames of a stream have in common; both sides agree on it. */
+struct psd_wire_terms {
+    uint64_t job;
+    uint32_t epoch;
+    uint16_t number; /* of the stream, or PSD_WIRE_ANY */
 };
 
 /* The first 72 bytes. */

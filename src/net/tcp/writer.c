@@ -4,7 +4,6 @@
 #include "base/little.h"
 #include "base/status.h"
 #include "net/payload.h"
-#include "net/tcp/stream.h"
 
 #include <string.h>
 
@@ -18,7 +17,7 @@ struct vector {
 };
 
 void psd_writer_init(struct psd_writer *writer, struct psd_channel *channel, struct psd_seal *seal,
-                     const struct psd_reader_terms *terms)
+                     const struct psd_wire_terms *terms)
 {
     *writer = (struct psd_writer){.channel = channel, .seal = seal, .terms = *terms};
 }
@@ -185,7 +184,7 @@ static void advance(struct psd_writer *writer, size_t count)
 
 psd_status psd_writer_write(struct psd_writer *writer, size_t budget)
 {
-    if (writer->terms.number == PSD_STREAM_ANY)
+    if (writer->terms.number == PSD_WIRE_ANY)
         return PSD_OK;
     while (budget > 0 && !writer->is_blocked && !psd_writer_is_idle(writer)) {
         struct vector vector;
@@ -208,7 +207,7 @@ void psd_writer_say_bye(struct psd_writer *writer)
     struct psd_writer_slot *slot = slot_at(writer, 0);
     size_t count = 0;
 
-    if (writer->is_blocked || writer->terms.number == PSD_STREAM_ANY ||
+    if (writer->is_blocked || writer->terms.number == PSD_WIRE_ANY ||
         (writer->count > 0 && slot->done > 0))
         return;
     slot->sequence = writer->count > 0 ? slot->sequence : writer->sequence;

@@ -10,8 +10,10 @@
 #ifndef PSD_NET_TCP_WRITER_H
 #define PSD_NET_TCP_WRITER_H
 
+#include "net/tcp/channel.h"
 #include "net/tcp/frames.h"
-#include "net/tcp/reader.h"
+#include "net/tcp/seal.h"
+#include "net/tcp/wire.h"
 
 enum {
     PSD_WRITER_SLOTS = 16,       /* frames under way, at most */
@@ -33,7 +35,7 @@ struct psd_writer_slot {
 struct psd_writer {
     struct psd_channel *channel; /* borrowed */
     struct psd_seal *seal;       /* borrowed; NULL: the channel is encrypted, and there is no CRC */
-    struct psd_reader_terms terms;
+    struct psd_wire_terms terms;
     uint64_t sequence; /* frames that have been put under way */
     uint64_t total;    /* bytes written in all */
     bool is_blocked;   /* the channel takes no more just now */
@@ -45,9 +47,9 @@ struct psd_writer {
 };
 
 /* `channel`, and `seal` if there is one, are borrowed. Nothing is written while the stream's number is
- * PSD_STREAM_ANY; whoever learns it sets it in the terms. */
+ * PSD_WIRE_ANY; whoever learns it sets it in the terms. */
 void psd_writer_init(struct psd_writer *writer, struct psd_channel *channel, struct psd_seal *seal,
-                     const struct psd_reader_terms *terms);
+                     const struct psd_wire_terms *terms);
 
 /* Puts an open in front of all that waits; before anything has been written. */
 void psd_writer_put_open(struct psd_writer *writer, const unsigned char header[PSD_FRAME_HEADER]);

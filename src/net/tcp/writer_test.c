@@ -15,7 +15,7 @@ struct pen {
 
 static void take_pen(struct pen *pen, bool in_clear)
 {
-    struct psd_reader_terms terms = {PAIR_JOB, EPOCH, NUMBER};
+    struct psd_wire_terms terms = {PAIR_JOB, EPOCH, NUMBER};
     unsigned char keys[2][PSD_CHANNEL_KEY];
 
     memset(pen, 0, sizeof *pen);
