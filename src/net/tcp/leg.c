@@ -89,7 +89,6 @@ void psd_tcp_leg_tune(const struct psd_endpoint *endpoint, int fd)
     psd_congestion_choose(fd, endpoint->congestion);
     if (endpoint->config.window)
         set_window(fd, endpoint->config.window);
-    (void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
     set_patience(fd, endpoint->config.timeout_ns);
 }

@@ -24,7 +24,6 @@ static void a_socket_waits_as_long_as_the_job_does_and_asks_whether_the_peer_liv
     psd_tcp_leg_tune(&endpoint, fd);
     CHECK(option_of(fd, IPPROTO_TCP, TCP_USER_TIMEOUT) == 3000);
     CHECK(option_of(fd, SOL_SOCKET, SO_KEEPALIVE) == 1);
-    CHECK(option_of(fd, IPPROTO_TCP, TCP_NODELAY) == 1);
     close(fd);
 }
 
