@@ -111,8 +111,7 @@ static bool makes_sense(const struct psd_reader *reader, const struct psd_wire_h
     bool is_its_turn =
         is_first == (head->kind == PSD_WIRE_OPEN) || (is_first && head->kind == PSD_WIRE_BYE);
 
-    return is_ours && head->stream != PSD_WIRE_ANY && is_its_turn &&
-           head->length <= (head->kind == PSD_WIRE_DATA ? LONGEST : 0);
+    return is_ours && head->stream != PSD_WIRE_ANY && is_its_turn && head->length <= LONGEST;
 }
 
 static psd_status check_head(struct psd_reader *reader, const unsigned char *bytes)
