@@ -55,7 +55,7 @@ static void beat(void *arg)
     PSD_LIST_EACH (link, &endpoint->conns) {
         struct psd_tcp_conn *conn = PSD_CONTAINER_OF(link, struct psd_tcp_conn, link);
         for (unsigned i = 0; i < conn->count && conn->state == PSD_TCP_OPEN; i++) {
-            struct psd_stream_life life = {.heard_ns = now};
+            struct psd_stream_life life;
             psd_stream_beat(conn->legs[i]->stream, &life);
             look(conn, conn->legs[i], &life, now);
         }
