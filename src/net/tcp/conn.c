@@ -133,9 +133,12 @@ void psd_tcp_conn_send(struct psd_conn *conn, struct psd_frame *frame)
 {
     struct psd_tcp_conn *tcp = (struct psd_tcp_conn *)conn;
 
+    if (tcp->state == PSD_TCP_GONE) /* it is being closed: this is its handler */
+        return;
+    PSD_ON_LOOP(tcp->endpoint->loop);
     if (tcp->state == PSD_TCP_OPEN)
         put(tcp, frame);
-    else if (tcp->state == PSD_TCP_MEETING)
+    else
         psd_frames_put(&tcp->kept, frame);
 }
 
@@ -151,8 +154,10 @@ void psd_tcp_conn_drop(struct psd_conn *conn)
 {
     struct psd_tcp_conn *tcp = (struct psd_tcp_conn *)conn;
 
-    if (tcp->state != PSD_TCP_GONE) /* else it is being closed: this is its handler */
-        leave(tcp);
+    if (tcp->state == PSD_TCP_GONE) /* it is being closed: this is its handler */
+        return;
+    PSD_ON_LOOP(tcp->endpoint->loop);
+    leave(tcp);
 }
 
 /* --- all are there --------------------------------------------------------------------------------

@@ -101,6 +101,7 @@ psd_status psd_tcp_dial(struct psd_endpoint *endpoint, const char *address, stru
     union psd_tcp_name to = {.v4.sin_port = 0};
     char peer[PSD_TCP_TEXT];
 
+    PSD_ON_LOOP(endpoint->loop);
     PSD_TRY(read_address(address, &to));
     if (getrandom(opening.id, sizeof opening.id, 0) != (ssize_t)sizeof opening.id)
         return psd_fail(PSD_ENOSUP, "the system has no random numbers");
