@@ -16,8 +16,9 @@
 
 #include <pthread.h>
 
-/* At most an opened or arrived, a head, and that the stream is over, before the loop has heard of them. */
-enum { PSD_STREAM_EVENTS = 4, PSD_STREAM_WHY = 4 * PSD_REASON_SIZE };
+/* At most an opened or arrived, and a head, before the loop has heard of them: behind a head nothing is read
+ * until its place is there. */
+enum { PSD_STREAM_EVENTS = 2, PSD_STREAM_WHY = 4 * PSD_REASON_SIZE };
 
 struct psd_stream_event {
     enum psd_reader_news news;
