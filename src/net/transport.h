@@ -98,7 +98,7 @@ struct psd_net_config {
 /* What an endpoint has refused, by reason, since it was opened. */
 struct psd_net_refusals {
     uint64_t handshakes; /* another key, or no handshake at all */
-    uint64_t late;       /* handshakes that took too long */
+    uint64_t late;       /* handshakes, opens and further streams that took too long */
     uint64_t garbled;    /* frames whose bytes are not as they were sent, or are none of ours */
     uint64_t foreign;    /* frames of another job */
     uint64_t replayed;   /* frames out of sequence */

@@ -134,7 +134,8 @@ static psd_status wait_for_hello(struct psd_channel *channel, unsigned *wants)
     return begin_tls(channel);
 }
 
-/* Without an agreed PSK there is no second flight, so no stranger gets to send a second message. */
+/* Without an agreed PSK there is no second flight, so a stranger gets to send a second message only behind
+ * a first one that he has recorded. */
 static psd_status go_on(struct psd_channel *channel, int result, unsigned *wants)
 {
     switch (SSL_get_error(channel->ssl, result)) {

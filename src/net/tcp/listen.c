@@ -120,7 +120,7 @@ void psd_tcp_listen_again(struct psd_endpoint *endpoint)
     unsigned wanted = endpoint->calling < PSD_TCP_CALLERS ? PSD_LOOP_READ : 0;
 
     (void)psd_loop_watch(endpoint->loop, endpoint->listener, wanted, welcome, endpoint,
-                         &endpoint->watch); /* it is set, and changing it does not fail */
+                         &endpoint->watch); /* where that fails, the next beat tries again */
 }
 
 psd_status psd_tcp_listen_open(struct psd_endpoint *endpoint, const char *address,

@@ -66,8 +66,8 @@ psd_status psd_stream_create(const struct psd_stream_options *options, struct ps
  * touches frames or places any more. No handler runs. */
 void psd_stream_close(struct psd_stream *stream);
 
-/* Puts our open in front of everything: 40 bytes for the peer's `opened`; copied. Once, in the turn of
- * the loop that has created the stream or has heard the peer's. */
+/* Puts our open in front of everything: 40 bytes for the peer's `opened`; copied. Once, before the first
+ * frame or beat. */
 void psd_stream_open(struct psd_stream *stream, const unsigned char header[PSD_FRAME_HEADER]);
 
 /* Takes `frame`, which is given back by `sent`; those of one turn of the loop are written together. On a

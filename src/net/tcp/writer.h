@@ -1,7 +1,7 @@
 /* writer.h - frames become the bytes of one stream.
  *
- *     put ---> [ frames ] ---> [ under way: head, span 0, span 1, CRC | head, ... ] ===> channel
- *     take_written <----------------- whole frames, in their order --------'
+ *     waiting ---> [ under way: head, span 0, span 1, CRC | head, ... ] ===> channel
+ *     written <---------------- whole frames, in their order ----'
  *
  * One call writes from as many frames as have room in its vector, so that small ones go together, and of
  * large ones as much as stays in the cache, because the CRC is calculated over it, too: just before, where
