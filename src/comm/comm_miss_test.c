@@ -3,6 +3,8 @@
 #include "base/status.h"
 #include "comm_seats.h"
 
+#include <sys/resource.h>
+
 /* --- who does not come ------------------------------------------------------------------------ */
 
 static void open_without_the_last(void *arg, unsigned rank)
@@ -100,6 +102,66 @@ static bool miss_who_has_another_key(uint64_t timeout_ms)
 static void who_has_another_key_takes_no_seat(void)
 {
     crew_be_patient(1000, miss_who_has_another_key);
+}
+
+/* --- who cannot be let in --------------------------------------------------------------------- */
+
+static int callers[2]; /* sockets */
+
+static void call(const struct group *group, int fd)
+{
+    unsigned long port = strtoul(strrchr(group->name, ':') + 1, NULL, 10);
+    struct sockaddr_in to = {.sin_family = AF_INET,
+                             .sin_port = htons((uint16_t)port),
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+
+    while (connect(fd, (const struct sockaddr *)&to, sizeof to) != 0)
+        psd_clock_sleep_until(psd_clock_now() + PSD_CLOCK_MS);
+}
+
+static void leave_no_descriptor(void)
+{
+    int next = dup(0);
+    struct rlimit limit;
+
+    close(next);
+    CHECK(next >= 0 && getrlimit(RLIMIT_NOFILE, &limit) == 0);
+    limit.rlim_cur = (rlim_t)next;
+    CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+}
+
+/* When rank 0 lets the first caller in it has opened all that it needs. */
+static void open_or_call(void *arg, unsigned rank)
+{
+    if (rank == 0) {
+        open_without_the_last(arg, 0);
+        return;
+    }
+    call(arg, callers[0]);
+    leave_no_descriptor();
+    call(arg, callers[1]);
+}
+
+static bool let_nobody_in(uint64_t timeout_ms)
+{
+    struct group group = {.timeout_ms = timeout_ms};
+    struct rlimit before;
+
+    crew_name(group.name);
+    for (int i = 0; i < 2; i++)
+        callers[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK(callers[0] >= 0 && callers[1] >= 0 && getrlimit(RLIMIT_NOFILE, &before) == 0);
+    crew_each(2, open_or_call, &group);
+    CHECK(setrlimit(RLIMIT_NOFILE, &before) == 0);
+    close(callers[0]);
+    close(callers[1]);
+    return is_said(&group, 0, "says rank 0: it has too few descriptors, or no memory, to let");
+}
+
+static void who_has_no_descriptors_for_others_says_so(void)
+{
+    crew_ground = CREW_CLEAR;
+    crew_be_patient(1000, let_nobody_in);
 }
 
 /* --- who comes late --------------------------------------------------------------------------- */
@@ -246,6 +308,7 @@ int main(int argc, char **argv)
     RUN(who_has_another_key_takes_no_seat)
     RUN(a_start_that_takes_long_says_who_is_missing)
     RUN(a_wait_that_takes_long_names_rank_and_parameter)
+    RUN(who_has_no_descriptors_for_others_says_so)
     RUN(seats_miss_each_other_over_sockets)
     RUN(seats_warn_over_sockets)
 }

@@ -113,12 +113,17 @@ static unsigned missing_rank(const struct psd_comm *comm)
     return rank;
 }
 
-/* Perhaps it came, and has another key. */
+/* Perhaps it came, and could not be let in, or has another key. */
 static void note_refusals(struct psd_comm *comm)
 {
     struct psd_net_refusals refusals = psd_mesh_refusals(comm->mesh);
 
-    if (!*comm->why && refusals.handshakes)
+    if (*comm->why)
+        return;
+    if (refusals.starved)
+        snprintf(comm->why, sizeof comm->why,
+                 "it has too few descriptors, or no memory, to let others in (ulimit -n)");
+    else if (refusals.handshakes)
         snprintf(comm->why, sizeof comm->why,
                  "%llu handshakes were refused, as with another key, job or encryption",
                  (unsigned long long)refusals.handshakes);

@@ -103,6 +103,7 @@ struct psd_net_refusals {
     uint64_t foreign;    /* frames of another job */
     uint64_t replayed;   /* frames out of sequence */
     uint64_t old;        /* frames of another epoch */
+    uint64_t starved;    /* times that nobody could be let in: too few descriptors, or no memory */
 };
 
 struct psd_endpoint_options {

@@ -184,6 +184,7 @@ static void take(struct psd_endpoint *endpoint, int fd, const union psd_tcp_name
 /* Out of descriptors or memory: the listener stays ready, so it is left alone until the next beat. */
 static void pause_listening(struct psd_endpoint *endpoint)
 {
+    endpoint->refusals.starved++;
     (void)psd_loop_watch(endpoint->loop, endpoint->listener, 0, welcome, endpoint,
                          &endpoint->watch);
 }

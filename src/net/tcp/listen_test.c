@@ -4,6 +4,7 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 static void open_there(struct seat *seat, const char *where, struct errand *errand)
@@ -260,6 +261,46 @@ static void members_may_speak_ipv6(void)
     stand_up(&seats[1]);
 }
 
+/* Leaves the process one descriptor more than it has; returns what it could have before. */
+static struct rlimit leave_one_descriptor(void)
+{
+    struct rlimit before = {0};
+    int next = dup(0);
+
+    close(next);
+    CHECK(next >= 0 && getrlimit(RLIMIT_NOFILE, &before) == 0);
+    struct rlimit limit = {.rlim_cur = (rlim_t)next + 1, .rlim_max = before.rlim_max};
+    CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+    return before;
+}
+
+static bool is_starved(const struct seat *seat)
+{
+    return seat->endpoint->refusals.starved > 0;
+}
+
+/* The one descriptor is the caller's. Whoever listens tries again with each beat, and no more often. */
+static void who_comes_when_there_are_no_descriptors_waits_until_there_are(void)
+{
+    static const struct psd_net_config slow = {.job = 7, .timeout_ns = 60 * PSD_CLOCK_S};
+    struct seat seats[2] = {{.config = &slow}, {.config = &slow}};
+
+    sit(&seats[0], "a");
+    sit(&seats[1], "b");
+    struct rlimit before = leave_one_descriptor();
+    uint64_t start = psd_clock_now();
+    connect_to(&seats[0], "b");
+    wait_until(&seats[1], is_starved);
+    psd_clock_sleep_until(psd_clock_now() + 1200 * PSD_CLOCK_MS);
+    uint64_t times = refusals_of(&seats[1]).starved;
+    CHECK(times <= 2 + (psd_clock_now() - start) / (500 * PSD_CLOCK_MS));
+    CHECK_TEXT("", seats[1].diary);
+    CHECK(setrlimit(RLIMIT_NOFILE, &before) == 0);
+    wait_for(&seats[0], "connected\n");
+    wait_for(&seats[1], "accepted\n");
+    stand_up_all(seats, 2);
+}
+
 static void strange_options_are_refused(void)
 {
     static const char long_key[65] = "";
@@ -293,5 +334,6 @@ int main(int argc, char **argv)
     RUN(what_cannot_be_listened_at_is_refused)
     RUN(without_a_host_we_listen_where_a_peer_would_reach_us)
     RUN(members_may_speak_ipv6)
+    RUN(who_comes_when_there_are_no_descriptors_waits_until_there_are)
     RUN(strange_options_are_refused)
 }
