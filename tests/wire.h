@@ -41,6 +41,7 @@ struct wire_report {
     uint64_t when_ns;
     char network[160]; /* the plan's line */
     size_t window;     /* the smallest of its sockets to others */
+    uint64_t garbled;  /* frames that it has refused because they were */
 };
 
 /* In memory that all processes of a job share. */
@@ -49,6 +50,7 @@ struct wire {
     struct crew_case c;
     enum wire_fate fate;
     unsigned victim;
+    char detour[32];     /* where rank 1 finds rank 0; "": where that is */
     bool is_rude;        /* nobody closes */
     uint64_t timeout_ms; /* 0: long */
     double bandwidth, latency;
@@ -256,6 +258,8 @@ static inline psd_status wire_go_on(struct wire *wire, struct crew_seat *seat, u
 
     if (wire->timeout_ms)
         options.timeout_ms = wire->timeout_ms;
+    if (rank == 1 && *wire->detour)
+        options.coordinator = wire->detour;
     options.bandwidth = wire->bandwidth;
     options.latency = wire->latency;
     options.window = wire->window;
@@ -281,12 +285,16 @@ static inline void wire_live(void *arg, unsigned rank)
     struct wire *wire = arg;
     struct crew_seat seat = {.c = &wire->c};
     struct wire_report *report = &wire->reports[rank];
+    struct psd_comm_counters counters = {0};
 
     crew_seat_init(&seat);
     report->status = wire_go_on(wire, &seat, rank);
     report->when_ns = psd_clock_now();
     if (report->status != PSD_OK)
         snprintf(report->sentence, sizeof report->sentence, "%s", psd_error());
+    if (seat.comm)
+        psd_comm_count(seat.comm, &counters);
+    report->garbled = counters.refused_garbled;
     if (wire->is_rude)
         _exit(0);
     psd_comm_close(seat.comm);
