@@ -391,6 +391,8 @@ struct crew {
     const struct crew_case *c;
     char name[32];
     float *result; /* rank 0's values */
+
+    void (*midway)(unsigned rank); /* called by each after half of the iterations; or NULL */
 };
 
 /* A seat with what its workers need. */
@@ -523,8 +525,11 @@ static inline void crew_take_part(void *arg, unsigned rank)
     CHECK_OK(psd_comm_start(seat.comm));
     seat.hosted = psd_comm_hosted(seat.comm, &seat.n_hosted);
     CHECK(seat.n_hosted <= CREW_MOST);
-    while (seat.iteration < crew_iterations(crew->c))
+    while (seat.iteration < crew_iterations(crew->c)) {
+        if (crew->midway && seat.iteration == crew_iterations(crew->c) / 2)
+            crew->midway(rank);
         crew_iterate(&seat);
+    }
     if (rank == 0)
         memcpy(crew->result, seat.values, crew_first(CREW_PARAMS) * sizeof(float));
     CHECK_OK(psd_comm_barrier(seat.comm));

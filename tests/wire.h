@@ -31,7 +31,8 @@ enum wire_fate {
     WIRE_KILLED_AT_START, /* while the network is measured */
     WIRE_STOPPED,         /* in an iteration */
     WIRE_LEAVES,          /* in an iteration, with exit and without close */
-    WIRE_CUT              /* off the others, in an iteration */
+    WIRE_CUT,             /* off the others, in an iteration */
+    WIRE_DEAF             /* in an iteration: what it sends arrives, and nothing reaches it */
 };
 
 /* How one process has ended. */
@@ -68,8 +69,9 @@ static const enum psd_route wire_routes[] = {PSD_ROUTE_AUTO, PSD_ROUTE_BROADCAST
                                              PSD_ROUTE_ROW_SHARDED, PSD_ROUTE_SINGLE_OWNER};
 enum { WIRE_ROUTES = sizeof wire_routes / sizeof *wire_routes };
 
-static bool wire_apart;      /* each process has a network of its own; set by wire_part */
-static bool wire_loses_some; /* of 100 packets that come, one */
+static bool wire_apart;     /* each process has a network of its own; set by wire_part */
+static unsigned wire_loses; /* so many of 100 packets that come */
+static void (*wire_midway)(unsigned rank); /* of crews; packets are dropped then */
 
 static inline void *wire_share(size_t bytes)
 {
@@ -86,6 +88,7 @@ static inline struct wire *wire_create(const struct crew_case *c)
 
     wire->c = *c;
     wire->crew.c = &wire->c;
+    wire->crew.midway = wire_midway;
     wire->crew.result = wire_share(crew_first(CREW_PARAMS) * sizeof(float));
     wire->number = number++;
     crew_name(wire->crew.name);
@@ -143,6 +146,28 @@ static inline void wire_plug(struct wire *wire, unsigned rank)
     atomic_store(&wire->is_plugged[rank], true);
 }
 
+/* By the process, in its network: drops packets that come in, or go out, if they fit, as a rule of nft has
+ * it. */
+__attribute__((format(printf, 2, 3))) static inline void wire_drop(const char *way,
+                                                                   const char *format, ...)
+{
+    char match[100];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(match, sizeof match, format, args);
+    va_end(args);
+    CHECK(wire_run("nft add table inet t"));
+    CHECK(wire_run("nft 'add chain inet t %s { type filter hook %s priority 0; }'", way, way));
+    CHECK(wire_run("nft 'add rule inet t %s %s counter drop'", way, match));
+}
+
+/* Whether there were any. */
+static inline bool wire_has_dropped(void)
+{
+    return wire_run("nft list ruleset | grep -q 'packets [1-9]'");
+}
+
 /* By the process: its end of it. */
 static inline void wire_settle(struct wire *wire, unsigned rank)
 {
@@ -151,16 +176,8 @@ static inline void wire_settle(struct wire *wire, unsigned rank)
     wire_wait_for(&wire->is_plugged[rank]);
     CHECK(wire_run("ip addr add 10.77.%u.%u/24 dev e0", wire->number, rank + 1));
     CHECK(wire_run("ip link set lo up") && wire_run("ip link set e0 up"));
-    if (wire_loses_some)
-        CHECK(wire_run("nft add table inet t") &&
-              wire_run("nft 'add chain inet t c { type filter hook input priority 0; }'") &&
-              wire_run("nft add rule inet t c numgen random mod 100 == 0 counter drop"));
-}
-
-/* By the process, in its network. */
-static inline bool wire_has_lost_some(void)
-{
-    return wire_run("nft list chain inet t c | grep -q 'packets [1-9]'");
+    if (wire_loses)
+        wire_drop("input", "numgen random mod 100 < %u", wire_loses);
 }
 
 /* A process for each rank that runs body(arg, rank). */
@@ -205,8 +222,10 @@ static inline void wire_meet_fate(struct wire *wire)
 {
     if (wire->fate == WIRE_CUT)
         CHECK(wire_run("ip link set e0 down"));
+    if (wire->fate == WIRE_DEAF)
+        wire_drop("input", "iif e0");
     atomic_store(&wire->fate_ns, psd_clock_now());
-    if (wire->fate == WIRE_CUT)
+    if (wire->fate == WIRE_CUT || wire->fate == WIRE_DEAF)
         return;
     if (wire->fate == WIRE_LEAVES)
         _exit(0);
@@ -308,6 +327,7 @@ static inline uint64_t wire_limit_ms(const struct wire *wire)
     case WIRE_STOPPED:
         return wire->timeout_ms + 1000;
     case WIRE_CUT:
+    case WIRE_DEAF:
         return 3000 + 500;
     default:
         return 1000; /* at once */
@@ -340,7 +360,7 @@ static inline void wire_take_part(void *arg, unsigned rank)
     struct wire *wire = arg;
 
     crew_take_part(&wire->crew, rank);
-    if (wire_loses_some && wire_has_lost_some())
+    if ((wire_loses || wire_midway) && wire_has_dropped())
         atomic_store(&wire->has_lost, true);
 }
 
@@ -351,7 +371,7 @@ static inline void wire_check_bits(const struct crew_case *c, const float *expec
     wire_fork(wire, wire_take_part, wire);
     wire_wait(wire);
     CHECK(crew_same(expected, wire->crew.result));
-    CHECK(atomic_load(&wire->has_lost) == wire_loses_some);
+    CHECK(atomic_load(&wire->has_lost) == (wire_loses || wire_midway));
     wire_destroy(wire);
 }
 
