@@ -444,6 +444,26 @@ static void a_job_listens_where_it_may(void)
     CHECK(strstr(run_err, "of tcp://127.0.0.1 is taken: choose another, or a range such as"));
 }
 
+/* Prints where each process of a job listens, the launcher first, as /proc/net/tcp has it. */
+#define SHOW_LISTENERS                                                                            \
+    "for id in $pid $(pgrep -P $pid) $(pgrep -P $(pgrep -P $pid)); do "                           \
+    "(echo inode; ls -l /proc/$id/fd | sed -n 's/.*socket:.\\([0-9]*\\).*/\\1/p') >inodes; "      \
+    "echo \"[$(awk 'NR == FNR { its[$1]; next } $4 == \"0A\" && $10 in its { print $2 }' inodes " \
+    "/proc/net/tcp /proc/net/tcp6)]\"; done; "
+
+/* Each member at one port of 127.0.0.1, and nobody else at any. */
+static void a_job_listens_nowhere_else(void)
+{
+    unsigned ports[2] = {0};
+    int whole = 0;
+
+    start(lenet, "max_iter: 100000000\nsnapshot_after_train: false\n");
+    CHECK(train_until("-n 2", SHOW_LISTENERS "kill -INT $pid;") == 0);
+    fprintf(stderr, "%s", run_out);
+    sscanf(run_out, "[] [] [0100007F:%4x] [0100007F:%4x]%n", &ports[0], &ports[1], &whole);
+    CHECK(whole > 0 && ports[0] != ports[1]);
+}
+
 static void jobs_side_by_side_have_ports_of_their_own(void)
 {
     start(lenet, "max_iter: 5\nsnapshot_after_train: false\n"); /* all would write one snapshot */
@@ -499,6 +519,7 @@ int main(int argc, char **argv)
     RUN(a_process_with_other_files_or_options_is_named_within_5_s)
     RUN(a_process_with_files_in_another_place_takes_part)
     RUN(a_job_listens_where_it_may)
+    RUN(a_job_listens_nowhere_else)
     RUN(jobs_side_by_side_have_ports_of_their_own)
     RUN(mistakes_are_one_sentence)
 }
