@@ -274,6 +274,36 @@ static void a_process_that_is_stopped_is_named_and_ended(void)
     CHECK(ends_within(4, "-n 2 --net.timeout 2s", "kill -STOP " SOME_MEMBER "; kill $pid;", 1));
 }
 
+/* Whether a job that is stopped as by Ctrl-Z, and goes on after three times net.timeout, goes on as if nothing
+ * had been. In a group without a parent outside nobody can be stopped like that. */
+static bool goes_on(const char *timeout, unsigned seconds)
+{
+    char arguments[50], then[600];
+
+    snprintf(arguments, sizeof arguments, "-n 2 --net.timeout %s", timeout);
+    snprintf(
+        then, sizeof then,
+        "ids=\"$pid $(pgrep -P $(pgrep -P $pid))\"; kill -TSTP $pid; sleep %u; for id in $ids; do "
+        "grep -q '^State:.T' /proc/$id/status || { kill -9 $pid; exit 98; }; done; "
+        "lines=$(grep -c Iteration log); kill -CONT $pid; sleep 1; "
+        "until [ $(grep -c Iteration log) -gt $lines ]; do " END_WITHOUT_IT "sleep 0.05; done; "
+        "kill -INT $pid;",
+        seconds);
+    int code = train_until(arguments, then);
+    if (code == 0 && !strstr(run_err, " is lost"))
+        return true;
+    fprintf(stderr, "    %s: %d, %s\n", arguments, code, run_err);
+    return false;
+}
+
+/* On a busy machine a second may be too short for anything. */
+static void a_job_that_is_stopped_goes_on(void)
+{
+    CHECK(setpgid(0, 0) == 0);
+    start(lenet, "max_iter: 100000000\nsnapshot_after_train: false\n");
+    CHECK(goes_on("1s", 3) || goes_on("4s", 12));
+}
+
 /* What invites to a job of two, whose port is of 20000 to 27999, where no other test looks for ports; the
  * number that is printed there is added to it. */
 #define INVITE_TWO                                                                \
@@ -514,6 +544,7 @@ int main(int argc, char **argv)
     RUN(a_process_that_is_killed_ends_all_at_once)
     RUN(who_kills_the_command_kills_all_within_10_s)
     RUN(a_process_that_is_stopped_is_named_and_ended)
+    RUN(a_job_that_is_stopped_goes_on)
     RUN(a_second_sigterm_ends_one_that_waits_in_vain)
     RUN(without_a_snapshot_of_its_own_a_job_advises_none)
     RUN(a_process_with_other_files_or_options_is_named_within_5_s)
