@@ -112,6 +112,12 @@ static void let_others_end(struct psd_launch *launch, unsigned rank)
         act_after(launch, launch->options->grace_ns);
 }
 
+/* Who misses one that has ended as it was asked to has only not heard of that yet. */
+static bool is_asked_next(const struct psd_launch *launch, unsigned rank)
+{
+    return launch->cause.weight == PSD_CAUSE_ASKED && is_missing_another(launch, rank);
+}
+
 static void note_end(struct psd_launch *launch, const struct psd_keeper_news *news)
 {
     bool is_first = launch->cause.weight == PSD_CAUSE_NONE;
@@ -119,7 +125,7 @@ static void note_end(struct psd_launch *launch, const struct psd_keeper_news *ne
     if (launch->relay)
         psd_relay_hear(launch->relay, news->rank); /* its last words come before ours */
     launch->n_ended++;
-    if (launch->is_ending || news->state == 0)
+    if (launch->is_ending || news->state == 0 || is_asked_next(launch, news->rank))
         return;
     bool is_cause = psd_cause_hear(&launch->cause, news->rank, news->state, launch->is_asked);
     tell_end(launch, news->rank, news->state, is_cause);

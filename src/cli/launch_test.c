@@ -377,6 +377,31 @@ static void who_was_asked_to_end_has_all_the_time_it_needs(void)
     CHECK(atomic_load(&board->lives) == MEMBERS);
 }
 
+/* Rank 1 ends as it was asked to, and is missed by others that have not done so yet. */
+static psd_status miss_who_was_asked(void *arg, unsigned rank, int *exit_code)
+{
+    (void)arg;
+    signal(SIGTERM, note_term);
+    atomic_store(&board->member[rank], getpid());
+    atomic_fetch_add(&board->ready, 1);
+    wait_until(&board->step, 2);
+    if (rank == 1) {
+        *exit_code = 75;
+        return PSD_OK;
+    }
+    gone_wait(atomic_load(&board->member[1]));
+    return psd_fail(PSD_EPEER, "rank 1 is lost");
+}
+
+static void who_misses_one_that_was_asked_to_end_is_no_failure(void)
+{
+    new_board();
+    CHECK(launch(miss_who_was_asked, NULL,
+                 (struct psd_launch_options){.passes_signals = true, .watch = terminate_once}) ==
+          75);
+    CHECK(atomic_load(&board->told) == 0);
+}
+
 /* --- nobody is left ----------------------------------------------------------------------------- */
 
 /* A grandchild that hides: a session of its own, deaf, and its parent ends before it. */
@@ -489,6 +514,7 @@ int main(int argc, char **argv)
     RUN(or_is_passed_on_as_the_first)
     RUN(members_that_die_of_what_was_passed_on_are_not_told)
     RUN(who_was_asked_to_end_has_all_the_time_it_needs)
+    RUN(who_misses_one_that_was_asked_to_end_is_no_failure)
     RUN(what_members_leave_behind_ends_with_the_last)
     RUN(all_end_when_the_launcher_is_killed)
     RUN(all_end_when_their_keeper_is_killed)
