@@ -215,6 +215,37 @@ static void sigterm_asks_to_be_started_again(void)
     CHECK_TEXT("1\n", run_out);
 }
 
+/* Ends a job so many milliseconds after a word of its log. */
+static int terminate_after(const char *word, unsigned ms, const char *arguments)
+{
+    return run(": >log; "
+               "$POSEIDON train --solver solver.prototxt -n 2 %s 2>log & pid=$!; "
+               "until grep -q '%s' log; do " END_WITHOUT_IT "done; "
+               "sleep 0.%03u; kill $pid; wait $pid; code=$?; cat log >&2; exit $code",
+               arguments, word, ms);
+}
+
+/* Its processes wait for weights that nobody writes. */
+static void sigterm_asks_for_that_before_the_first_iteration(void)
+{
+    start(lenet, "max_iter: 100000000\n");
+    CHECK(run("mkfifo weights.caffemodel") == 0);
+    CHECK(terminate_after("Finetuning", 100, "--weights weights.caffemodel") == 75);
+    CHECK(!strstr(run_err, "to go on") && !strstr(run_err, "poseidon: "));
+    CHECK(run("ls s_iter_*") != 0);
+}
+
+/* While they load, meet, or have just begun. */
+static void sigterm_asks_for_that_at_any_time(void)
+{
+    start(lenet, "max_iter: 100000000\nsnapshot_after_train: false\n");
+    for (unsigned ms = 0; ms < 60; ms += 4) {
+        int code = terminate_after("CPU", ms, "");
+        if (code != 75 || strstr(run_err, "poseidon: "))
+            TEST_FAIL("after %u ms: %d, %s", ms, code, run_err);
+    }
+}
+
 static void a_process_that_is_killed_is_named_and_how_to_go_on(void)
 {
     start(lenet, "max_iter: 100000000\nsnapshot: 10\n");
@@ -340,6 +371,26 @@ static void a_second_sigterm_ends_one_that_waits_in_vain(void)
     start(lenet, "max_iter: 100000000\nsnapshot_after_train: false\n");
     CHECK(at_a_free_port(wait_in_vain, NULL) == 128 + 15);
     CHECK(run("ls s_iter_*") != 0);
+}
+
+static int terminate_alone(const void *arg, unsigned port)
+{
+    (void)arg;
+    return run("head -c 32 /dev/urandom >key && chmod 600 key; " INVITE_TWO
+               "POSEIDON_RANK=0 $POSEIDON train --solver solver.prototxt 2>log & pid=$!; "
+               "place=$(printf 0100007F:%%04X ${POSEIDON_COORDINATOR##*:}); "
+               "until grep -q \"$place 00000000:0000 0A\" /proc/net/tcp; do " END_WITHOUT_IT
+               "sleep 0.01; done; kill $pid; wait $pid; code=$?; cat log >&2; exit $code",
+               port);
+}
+
+/* Rank 0 of two listens, and the other does not come. */
+static void sigterm_ends_one_that_has_nobody_yet(void)
+{
+    start(lenet, "max_iter: 100000000\n");
+    CHECK(at_a_free_port(terminate_alone, NULL) == 75);
+    CHECK(run("ls -A") == 0);
+    CHECK_TEXT("key\nlog\nnet.prototxt\nsolver.prototxt\n", run_out);
 }
 
 /* What stands in the folder is of another run, and is not advised. */
@@ -540,12 +591,15 @@ int main(int argc, char **argv)
     RUN(a_job_goes_on_with_another_number_of_processes)
     RUN(ctrl_c_stops_all_at_one_iteration)
     RUN(sigterm_asks_to_be_started_again)
+    RUN(sigterm_asks_for_that_before_the_first_iteration)
+    RUN(sigterm_asks_for_that_at_any_time)
     RUN(a_process_that_is_killed_is_named_and_how_to_go_on)
     RUN(a_process_that_is_killed_ends_all_at_once)
     RUN(who_kills_the_command_kills_all_within_10_s)
     RUN(a_process_that_is_stopped_is_named_and_ended)
     RUN(a_job_that_is_stopped_goes_on)
     RUN(a_second_sigterm_ends_one_that_waits_in_vain)
+    RUN(sigterm_ends_one_that_has_nobody_yet)
     RUN(without_a_snapshot_of_its_own_a_job_advises_none)
     RUN(a_process_with_other_files_or_options_is_named_within_5_s)
     RUN(a_process_with_files_in_another_place_takes_part)

@@ -1,5 +1,6 @@
-/* signals.c - a handler only notes; the second Ctrl-C, or SIGTERM, alone acts. */
+/* signals.c - a handler only notes; the second Ctrl-C or SIGTERM, and one before the first iteration, act. */
 #include "cli/signals.h"
+#include "cli/cli.h"
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -56,12 +57,23 @@ static void on_term(int number)
     note(PSD_SIGNALS_STOP);
 }
 
+static void on_early_term(int number)
+{
+    (void)number;
+    _exit(PSD_EXIT_AGAIN);
+}
+
 static void handle(int number, void (*handler)(int number))
 {
     struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
 
     sigemptyset(&action.sa_mask);
     sigaction(number, &action, NULL);
+}
+
+void psd_signals_begin(void)
+{
+    handle(SIGTERM, on_early_term);
 }
 
 void psd_signals_start(enum psd_signals_effect at_int, enum psd_signals_effect at_hup)

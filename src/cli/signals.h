@@ -5,6 +5,9 @@
  *     SIGTERM  a scheduler     stop after a snapshot, with exit code 75: please start me again;
  *                              another one, a second later or more, ends the program at once
  *
+ * Before the first iteration there is nothing to save, and SIGTERM ends the program at once, with the same
+ * exit code; the others have their usual meaning.
+ *
  * The solver asks between iterations, so whatever is asked for happens at a whole one. There is one
  * set of signals in a process, and so one state here. */
 #ifndef PSD_CLI_SIGNALS_H
@@ -19,6 +22,9 @@ enum psd_signals_effect {
     PSD_SIGNALS_NONE,
 };
 extern const char *const psd_signals_effects[]; /* "stop", "snapshot", "none", NULL */
+
+/* From here on SIGTERM ends the program with exit code 75. */
+void psd_signals_begin(void);
 
 /* From here on signals are noted; psd_signals_end gives them their usual meaning back. */
 void psd_signals_start(enum psd_signals_effect at_int, enum psd_signals_effect at_hup);

@@ -331,7 +331,9 @@ static psd_status run_job(struct psd_cli *cli, const struct train_options *optio
 
     PSD_TRY(psd_teamwork_check(cli, &options->team, (unsigned)options->local.count));
     PSD_TRY(probe_outputs(options));
-    PSD_TRY(psd_local_run(cli, &job));
+    psd_status status = psd_local_run(cli, &job);
+    psd_signals_end();
+    PSD_TRY(status);
     advice.is_lost = cause == PSD_EPEER || cause == PSD_ETIMEOUT;
     if (cli->exit_code == PSD_EXIT_FAILED || cli->exit_code > 128 + SIGINT)
         psd_advice_give(cli->log, &advice);
@@ -344,6 +346,7 @@ static psd_status run(struct psd_cli *cli, const void *opaque, int argc, char **
     struct psd_invitation *invitation = NULL;
 
     (void)argc, (void)argv;
+    psd_signals_begin();
     if (!is_given(options->solver))
         return psd_cli_misuse(cli, "a solver is needed: --solver FILE");
     if (is_given(options->snapshot) && is_given(options->weights))
