@@ -564,6 +564,8 @@ static void mistakes_are_one_sentence(void)
         {"-n 3 --logical-workers 2", "poseidon train: 3 processes need at least as many", 2},
         {"-n 2 --global-batch 1", "poseidon train: a global batch of 1 is less than", 2},
         {"-n 2 --form ip9=dense", "ip9", 1},
+        {"-n 2 --net-timeout 0", "poseidon: net.timeout is 10 ms at least, not 0 ms", 1},
+        {"-n 2 --net-timeout 500us", "poseidon: net.timeout is 10 ms at least, not 0.5 ms", 1},
         {"-n 2 --net-window 1K", "a window has 16384 bytes at least, not 1024", 1},
         {"-n 2 --net-congestion magic", "this machine has no congestion control 'magic' for us", 1},
         {"--form ip9=dense", "a form or route is asked for ip9, and the net has no such layer", 1},

@@ -1,5 +1,6 @@
 #include "cli/teamwork.h"
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/thread.h"
 #include "cli/wishes.h"
 #include "net/tcp/address.h"
@@ -13,6 +14,8 @@ const char *const psd_teamwork_reduces[] = {"mean", "sum", NULL};
 
 /* Of loopback, for the plan: it is not measured, as nothing travels far there. */
 static const double local_bandwidth = 4e9, local_latency = 20e-6;
+
+static const uint64_t least_timeout_ns = 10 * PSD_CLOCK_MS;
 
 void psd_teamwork_count(const struct psd_teamwork_options *options,
                         const struct psd_compute_options *compute, unsigned ranks,
@@ -48,6 +51,15 @@ static psd_status check_wishes(struct psd_cli *cli, char *const *texts, bool are
     return PSD_OK;
 }
 
+/* Less would be taken for no word at all, or be over before anybody has answered. */
+static psd_status check_timeout(const struct psd_network_config *network)
+{
+    if (network->timeout_ns < least_timeout_ns)
+        return psd_fail(PSD_ECONFIG, "net.timeout is %g ms at least, not %g ms",
+                        (double)least_timeout_ns / 1e6, (double)network->timeout_ns / 1e6);
+    return PSD_OK;
+}
+
 psd_status psd_teamwork_check(struct psd_cli *cli, const struct psd_teamwork_options *options,
                               unsigned ranks)
 {
@@ -62,7 +74,8 @@ psd_status psd_teamwork_check(struct psd_cli *cli, const struct psd_teamwork_opt
                               "logical workers",
                               (long long)options->global_batch, (long long)workers);
     PSD_TRY(check_wishes(cli, options->forms, true));
-    return check_wishes(cli, options->routes, false);
+    PSD_TRY(check_wishes(cli, options->routes, false));
+    return check_timeout(&cli->network);
 }
 
 static psd_status read_wishes(struct psd_cli *cli, const struct psd_teamwork_options *options,
@@ -140,7 +153,7 @@ static void fill_seat(struct psd_cli *cli, const struct psd_invitation *invitati
     seat->congestion = psd_network_congestion(&cli->network);
     seat->bandwidth = local ? local_bandwidth : 0;
     seat->latency = local ? local_latency : 0;
-    seat->timeout_ms = cli->network.timeout_ns / 1000000;
+    seat->timeout_ms = cli->network.timeout_ns / PSD_CLOCK_MS;
     seat->warn = warn;
     seat->context = cli->log;
 }

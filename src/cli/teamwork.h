@@ -59,7 +59,8 @@ void psd_teamwork_count(const struct psd_teamwork_options *options,
                         const struct psd_compute_options *compute, unsigned ranks,
                         struct psd_teamwork *out);
 
-/* Whether options and their values fit together, and a number of processes: misuse of the command. */
+/* Whether options and their values fit together, and a number of processes: misuse of the command.
+ * PSD_ECONFIG: net.timeout is too short for any of them. */
 psd_status psd_teamwork_check(struct psd_cli *cli, const struct psd_teamwork_options *options,
                               unsigned ranks);
 

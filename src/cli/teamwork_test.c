@@ -1,4 +1,5 @@
 /* teamwork_test.c - what the options of several workers mean. */
+#include "base/clock.h"
 #include "base/thread.h"
 #include "cli/teamwork.h"
 #include "test.h"
@@ -32,7 +33,7 @@ static void counts_have_their_defaults(void)
 
 static psd_status open_with(struct psd_teamwork_options *options, struct psd_teamwork *out)
 {
-    struct psd_cli cli = {0};
+    struct psd_cli cli = {.network.timeout_ns = PSD_CLOCK_S};
     struct psd_compute_options compute = {0};
 
     return psd_teamwork_open(&cli, options, &compute, NULL, out);
@@ -106,7 +107,22 @@ static void what_does_not_fit_together_is_misuse(void)
         CHECK_STATUS(PSD_EINVAL, psd_teamwork_check(&cli, &cases[i].options, cases[i].ranks));
         CHECK(cli.misused && strstr(psd_error(), cases[i].sentence));
     }
-    CHECK_OK(psd_teamwork_check(NULL, &(struct psd_teamwork_options){.global_batch = 4}, 4));
+    struct psd_cli cli = {.network.timeout_ns = PSD_CLOCK_S};
+    CHECK_OK(psd_teamwork_check(&cli, &(struct psd_teamwork_options){.global_batch = 4}, 4));
+}
+
+static void a_timeout_has_10_ms_at_least(void)
+{
+    struct psd_teamwork_options options = {0};
+    struct psd_cli cli = {.network.timeout_ns = 10 * PSD_CLOCK_MS};
+
+    CHECK_OK(psd_teamwork_check(&cli, &options, 2));
+    cli.network.timeout_ns--;
+    CHECK_STATUS(PSD_ECONFIG, psd_teamwork_check(&cli, &options, 2));
+    cli.network.timeout_ns = 500 * PSD_CLOCK_US;
+    CHECK_STATUS(PSD_ECONFIG, psd_teamwork_check(&cli, &options, 1));
+    CHECK_TEXT("net.timeout is 10 ms at least, not 0.5 ms", psd_error());
+    CHECK(!cli.misused);
 }
 
 int main(int argc, char **argv)
@@ -116,4 +132,5 @@ int main(int argc, char **argv)
     RUN(several_workers_make_a_team)
     RUN(forms_and_routes_are_wishes_by_name)
     RUN(what_does_not_fit_together_is_misuse)
+    RUN(a_timeout_has_10_ms_at_least)
 }
