@@ -7,6 +7,7 @@
 
 #include <malloc.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <openssl/x509.h>
 
 static const char other_key[] = "fedcba9876543210fedcba9876543210";
@@ -146,6 +147,155 @@ static void who_has_no_shared_key_is_refused(void)
     try_client(set_old);
     try_client(set_other_share);
 }
+
+/* --- docs/wire.md, word for word: what a client computes that has never seen our code ------------- */
+
+enum { IDENTITY = 34, PSK = 32, SEALS = 64 };
+
+/* Of encrypted, or clear, streams of job 5. The random bytes are any. */
+static void write_identity(bool in_clear, unsigned char out[IDENTITY])
+{
+    static const unsigned char start[] = {'p', 'o', 's', 'e', 'i', 'd', 'o', 'n', 1};
+
+    memset(out, 0, IDENTITY);
+    memcpy(out, start, sizeof start);
+    out[9] = !in_clear;
+    out[10] = 5;
+    memset(out + 18, 0x5a, 16);
+}
+
+/* HKDF-SHA-256 (RFC 5869) without a salt, of which the first block is enough. */
+static void derive(const char *key, const unsigned char *info, size_t size, unsigned char out[PSK])
+{
+    static const unsigned char no_salt[32];
+    unsigned char secret[32], block[100];
+
+    CHECK(size < sizeof block);
+    memcpy(block, info, size);
+    block[size] = 1;
+    CHECK(HMAC(EVP_sha256(), no_salt, sizeof no_salt, (const unsigned char *)key, strlen(key),
+               secret, NULL));
+    CHECK(HMAC(EVP_sha256(), secret, sizeof secret, block, size + 1, out, NULL));
+}
+
+/* What goes before the identity in the info. */
+struct label {
+    const char *text;
+    size_t size;
+};
+
+static const struct label right = {"poseidon psk", 13}; /* with its zero byte */
+
+/* A client of OpenSSL's own that knows a key. */
+struct outsider {
+    const char *key;
+    struct label label;
+    bool in_clear;
+    unsigned char identity[IDENTITY];
+};
+
+static int use_psk(SSL *ssl, const EVP_MD *digest, const unsigned char **id, size_t *size,
+                   SSL_SESSION **session)
+{
+    static const unsigned char cipher[] = {0x13, 0x01}; /* TLS_AES_128_GCM_SHA256 */
+    struct outsider *outsider = SSL_get_app_data(ssl);
+    unsigned char info[64], psk[PSK];
+
+    (void)digest;
+    write_identity(outsider->in_clear, outsider->identity);
+    memcpy(info, outsider->label.text, outsider->label.size);
+    memcpy(info + outsider->label.size, outsider->identity, IDENTITY);
+    derive(outsider->key, info, outsider->label.size + IDENTITY, psk);
+    *session = SSL_SESSION_new();
+    CHECK(SSL_SESSION_set1_master_key(*session, psk, sizeof psk) == 1);
+    CHECK(SSL_SESSION_set_cipher(*session, SSL_CIPHER_find(ssl, cipher)) == 1);
+    CHECK(SSL_SESSION_set_protocol_version(*session, TLS1_3_VERSION) == 1);
+    *id = outsider->identity;
+    *size = IDENTITY;
+    return 1;
+}
+
+static SSL *new_outsider(struct outsider *outsider, int fd)
+{
+    static char groups[] = "X25519";
+    SSL_CTX *context = SSL_CTX_new(TLS_client_method());
+
+    CHECK(SSL_CTX_set_ciphersuites(context, "TLS_AES_128_GCM_SHA256") == 1);
+    CHECK(SSL_CTX_set1_groups_list(context, groups) == 1);
+    CHECK(SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) == 1);
+    SSL_CTX_set_psk_use_session_callback(context, use_psk);
+    SSL *ssl = SSL_new(context);
+    SSL_CTX_free(context); /* the connection has it */
+    CHECK(SSL_set_app_data(ssl, outsider) == 1 && SSL_set_fd(ssl, fd) == 1);
+    return ssl;
+}
+
+/* Lets it shake hands with a server of ours, whose status is returned. */
+static psd_status shake_with(SSL *ssl, struct host *host)
+{
+    unsigned wants = PSD_LOOP_READ;
+    psd_status status = PSD_OK;
+    bool is_in = false;
+
+    for (int turn = 0; turn < 6 && status == PSD_OK && wants; turn++) {
+        is_in = SSL_connect(ssl) == 1;
+        status = psd_channel_shake(host->channel, &wants);
+    }
+    CHECK(is_in == (status == PSD_OK && !wants));
+    return status;
+}
+
+/* In clear both also have the same keys for their seals: the client's, then the server's. */
+static void check_seals(SSL *ssl, struct host *host)
+{
+    static const char label[] = "EXPORTER-poseidon-seal";
+    unsigned char seals[SEALS], sending[PSD_CHANNEL_KEY], receiving[PSD_CHANNEL_KEY];
+
+    CHECK(SSL_export_keying_material(ssl, seals, SEALS, label, strlen(label), NULL, 0, 0) == 1);
+    CHECK_OK(psd_channel_keys(host->channel, sending, receiving));
+    CHECK(memcmp(seals, receiving, SEALS / 2) == 0);
+    CHECK(memcmp(seals + SEALS / 2, sending, SEALS / 2) == 0);
+}
+
+static void who_computes_the_keys_as_it_is_written_gets_in(void)
+{
+    for (int in_clear = 0; in_clear < 2; in_clear++) {
+        struct outsider outsider = {.key = pair_key, .label = right, .in_clear = in_clear};
+        struct host host = {.trust = new_trust((struct side){.job = 5, .in_clear = in_clear})};
+        host_init(&host);
+        SSL *ssl = new_outsider(&outsider, host.fd);
+        CHECK_OK(shake_with(ssl, &host));
+        if (in_clear)
+            check_seals(ssl, &host);
+        SSL_free(ssl);
+        host_fini(&host);
+        psd_trust_destroy(host.trust);
+    }
+}
+
+static void who_computes_them_in_another_way_does_not(void)
+{
+    static const struct outsider cases[] = {
+        {.key = pair_key, .label = {"poseidon key", 13}},
+        {.key = pair_key, .label = {"poseidon psk", 12}}, /* without the zero byte */
+        {.key = pair_key, .label = {"", 0}},
+        {.key = other_key, .label = {"poseidon psk", 13}},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct outsider outsider = cases[i];
+        struct host host = {.trust = NULL};
+        host_init(&host);
+        SSL *ssl = new_outsider(&outsider, host.fd);
+        CHECK_STATUS(PSD_EPEER, shake_with(ssl, &host));
+        CHECK_TEXT("has another key", psd_error());
+        SSL_free(ssl);
+        host_fini(&host);
+        psd_trust_destroy(host.trust);
+    }
+}
+
+/* --- servers, and what has been recorded ------------------------------------------------------------ */
 
 /* A server with a certificate of its own making. */
 static SSL_CTX *new_certified(void)
@@ -321,6 +471,8 @@ int main(int argc, char **argv)
     RUN(who_does_not_speak_tls_is_refused)
     RUN(who_leaves_in_the_middle_is_gone)
     RUN(who_has_no_shared_key_is_refused)
+    RUN(who_computes_the_keys_as_it_is_written_gets_in)
+    RUN(who_computes_them_in_another_way_does_not)
     RUN(a_server_with_a_certificate_instead_of_the_key_is_not_believed)
     RUN(a_recorded_hello_leads_nowhere)
     RUN(sixteen_strangers_take_less_than_one_megabyte)
