@@ -114,6 +114,12 @@ static bool stays_here(const char *coordinator)
            (transport == &psd_transport_tcp && psd_tcp_address_is_loopback(rest));
 }
 
+bool psd_teamwork_is_in_clear(const struct psd_network_config *network, const char *coordinator)
+{
+    return network->encrypt == PSD_NETWORK_OFF ||
+           (network->encrypt == PSD_NETWORK_AUTO && stays_here(coordinator));
+}
+
 /* Rank 0 listens at the coordinator's address; the others at one of the ports that they are given, at the
  * address from which they reach rank 0 unless they are told another. */
 static const char *choose_address(struct psd_cli *cli, const struct psd_invitation *invitation,
@@ -145,8 +151,7 @@ static void fill_seat(struct psd_cli *cli, const struct psd_invitation *invitati
     }
     seat->ranks = teamwork->ranks;
     seat->workers = teamwork->workers;
-    seat->in_clear = cli->network.encrypt == PSD_NETWORK_OFF ||
-                     (cli->network.encrypt == PSD_NETWORK_AUTO && local);
+    seat->in_clear = psd_teamwork_is_in_clear(&cli->network, seat->coordinator);
     seat->streams = (unsigned)cli->network.streams;
     seat->lanes = (unsigned)cli->network.lanes;
     seat->window = cli->network.window;

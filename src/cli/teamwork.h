@@ -64,6 +64,10 @@ void psd_teamwork_count(const struct psd_teamwork_options *options,
 psd_status psd_teamwork_check(struct psd_cli *cli, const struct psd_teamwork_options *options,
                               unsigned ranks);
 
+/* Whether what processes of the job at `coordinator`, such as tcp://10.0.0.1:7070, send each other is not
+ * encrypted. */
+bool psd_teamwork_is_in_clear(const struct psd_network_config *network, const char *coordinator);
+
 /* Makes the ensemble; `invitation` NULL: this process is the whole job. It is borrowed until the start
  * of training. */
 psd_status psd_teamwork_open(struct psd_cli *cli, const struct psd_teamwork_options *options,

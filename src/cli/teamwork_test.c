@@ -125,6 +125,30 @@ static void a_timeout_has_10_ms_at_least(void)
     CHECK(!cli.misused);
 }
 
+static void what_leaves_the_machine_is_encrypted_unless_a_person_says_otherwise(void)
+{
+    static const struct {
+        const char *coordinator;
+        bool is_in_clear; /* where nobody says anything */
+    } cases[] = {
+        {"inproc://train-7", true},      {"tcp://127.0.0.1:7070", true},
+        {"tcp://[::1]:7070", true},      {"tcp://10.0.0.1:7070", false},
+        {"tcp://localhost:7070", false}, {"tcp://127.example.org:7070", false},
+        {"tcp://[fd00::1]:7070", false},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct psd_network_config network = {.encrypt = PSD_NETWORK_AUTO};
+        const char *where = cases[i].coordinator;
+        if (psd_teamwork_is_in_clear(&network, where) != cases[i].is_in_clear)
+            TEST_FAIL("%s", where);
+        network.encrypt = PSD_NETWORK_ON;
+        CHECK(!psd_teamwork_is_in_clear(&network, where));
+        network.encrypt = PSD_NETWORK_OFF;
+        CHECK(psd_teamwork_is_in_clear(&network, where));
+    }
+}
+
 int main(int argc, char **argv)
 {
     RUN(counts_have_their_defaults)
@@ -133,4 +157,5 @@ int main(int argc, char **argv)
     RUN(forms_and_routes_are_wishes_by_name)
     RUN(what_does_not_fit_together_is_misuse)
     RUN(a_timeout_has_10_ms_at_least)
+    RUN(what_leaves_the_machine_is_encrypted_unless_a_person_says_otherwise)
 }
