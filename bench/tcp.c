@@ -125,8 +125,10 @@ static psd_status opened(void *user, uint16_t number, const unsigned char *heade
 static void broken(void *user, bool is_bye, const char *why)
 {
     (void)user;
-    if (!is_bye)
-        fprintf(stderr, "broken: %s\n", why);
+    if (is_bye)
+        return;
+    fprintf(stderr, "bench/tcp: a stream %s\n", why);
+    exit(1); /* its end would be waited for in vain */
 }
 
 static const struct psd_stream_handler handler = {place, arrived, sent, opened, broken};

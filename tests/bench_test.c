@@ -292,6 +292,8 @@ static void mistakes_are_told_before_anything_starts(void)
         {"sync --bytes 1M --bandwidth fast", "--bandwidth: \"fast\" is not a speed"},
         {"sync --bytes 1M --dilate slow", "--dilate is for cluster"},
         {"sync --bytes 1M --compute 1ms", "--compute is for cluster"},
+        {"sync --model lenet --profile titan-x", "--profile is for cluster"},
+        {"sync --model lenet --batch 3", "--batch is for cluster"},
         {"sync --bytes 1M --scheme servers", "--scheme is for cluster"},
         {"sync --bytes 1M --arithmetic real", "--arithmetic is for cluster"},
         {"cluster --model lenet --compute 1ms --bytes 1M", "--bytes is for sync"},

@@ -122,7 +122,7 @@ static void alter_a_bit(const char *sentence)
         CHECK(report->status == PSD_EPEER && strstr(report->sentence, " is lost: "));
     }
     CHECK(strstr(wire->reports[0].sentence, sentence) && wire->reports[0].garbled == 1);
-    CHECK(wire->reports[2].garbled == 0);
+    CHECK(wire->reports[1].garbled == 0 && wire->reports[2].garbled == 0);
     wire_destroy(wire);
 }
 

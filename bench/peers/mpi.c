@@ -92,7 +92,7 @@ static bool all_are(const struct run *run, float number)
     return true;
 }
 
-/* On the machine's clock; elapsed, busy and own are noted, and then counted from there. */
+/* On the machine's clock; elapsed, busy and own are sums of differences (count). */
 struct measurement {
     double begins[ITERATIONS], ends[ITERATIONS];
     double elapsed, busy, own;

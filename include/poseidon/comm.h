@@ -256,7 +256,7 @@ struct psd_comm_counters {
 
     /* tcp: what strangers and faults have sent here since open; `warn` is told at close. */
     uint64_t refused_handshakes; /* by who has not the key */
-    uint64_t refused_late;       /* handshakes that took too long */
+    uint64_t refused_late;       /* callers, and streams of theirs, that took too long */
     uint64_t refused_garbled;    /* frames that were altered on their way; the first ends the job */
     uint64_t refused_foreign, refused_replayed, refused_old; /* of another job, sequence, epoch */
 };

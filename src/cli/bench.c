@@ -170,6 +170,8 @@ static psd_status check_kind(struct psd_bench *bench, bool is_sync)
         const char *name;
         bool is_given;
     } of_cluster[] = {
+        {"profile", options->model.profile},
+        {"batch", options->model.batch > 0},
         {"compute", options->compute_ns > 0},
         {"scheme", options->schemes},
         {"arithmetic", options->arithmetic != PSD_BENCH_SLEEP},

@@ -112,10 +112,10 @@ static void let_others_end(struct psd_launch *launch, unsigned rank)
         act_after(launch, launch->options->grace_ns);
 }
 
-/* Who misses one that has ended as it was asked to has only not heard of that yet. */
+/* Who has lost one that ended as it was asked to has only not heard of that yet. */
 static bool is_asked_next(const struct psd_launch *launch, unsigned rank)
 {
-    return launch->cause.weight == PSD_CAUSE_ASKED && is_missing_another(launch, rank);
+    return launch->cause.weight == PSD_CAUSE_ASKED && launch->wills[rank].status == PSD_EPEER;
 }
 
 static void note_end(struct psd_launch *launch, const struct psd_keeper_news *news)

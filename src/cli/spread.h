@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-enum { PSD_SPREAD_MOST = 1000 }; /* that a benchmark makes of one thing */
+enum { PSD_SPREAD_MOST = 1000 }; /* measurements of one thing */
 
 struct psd_spread {
     double median, least, most;

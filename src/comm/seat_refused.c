@@ -24,12 +24,11 @@ static bool list(const struct psd_net_refusals *refusals, char *out, size_t size
         const char *what;
     } rows[] = {
         {refusals->handshakes, "handshakes, as with another key"},
-        {refusals->late, "handshakes that took too long"},
+        {refusals->late, "callers that took too long"},
         {refusals->garbled, "garbled frames"},
         {refusals->foreign, "frames of another job"},
         {refusals->replayed, "frames out of sequence"},
         {refusals->old, "frames of another epoch"},
-        {refusals->starved, "times whoever came, for want of descriptors or memory (ulimit -n)"},
     };
     size_t at = 0;
 
@@ -44,7 +43,7 @@ static bool list(const struct psd_net_refusals *refusals, char *out, size_t size
 /* Who has no job has heard of it in the sentence that says so. */
 void psd_seat_tell_refused(struct psd_comm *comm)
 {
-    char what[400], sentence[500];
+    char what[300], sentence[400];
 
     if (!comm->mesh || comm->phase == PSD_SEAT_JOINING)
         return;

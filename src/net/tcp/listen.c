@@ -170,6 +170,7 @@ static void take(struct psd_endpoint *endpoint, int fd, const union psd_tcp_name
     struct psd_tcp_leg *leg = NULL;
 
     if (psd_tcp_leg_create(endpoint, NULL, &leg) != PSD_OK) {
+        endpoint->refusals.starved++;
         close(fd);
         return;
     }
