@@ -128,7 +128,7 @@ static void broken(void *user, bool is_bye, const char *why)
     if (is_bye)
         return;
     fprintf(stderr, "bench/tcp: a stream %s\n", why);
-    exit(1); /* its end would be waited for in vain */
+    _exit(1); /* its end would be waited for in vain */
 }
 
 static const struct psd_stream_handler handler = {place, arrived, sent, opened, broken};
