@@ -16,7 +16,7 @@ static const char pair_key[] = "0123456789abcdef0123456789abcdef";
 struct side {
     const char *key;
     uint64_t job;
-    bool in_clear;
+    bool in_clear, in_kernel;
 };
 
 struct pair {
@@ -33,6 +33,8 @@ static inline struct psd_trust *new_trust(struct side side)
     const char *key = side.key ? side.key : pair_key;
 
     CHECK_OK(psd_trust_create(key, strlen(key), side.job, side.in_clear, &trust));
+    if (side.in_kernel)
+        psd_trust_use_kernel(trust);
     return trust;
 }
 
@@ -89,15 +91,20 @@ static inline void pair_shake(struct pair *pair)
         pair_shake_one(pair, turn % 2);
 }
 
+static inline void pair_shake_well(struct pair *pair)
+{
+    pair_shake(pair);
+    CHECK_TEXT("", pair->why[0]);
+    CHECK_TEXT("", pair->why[1]);
+    CHECK(!pair->wants[0] && !pair->wants[1]);
+}
+
 static inline void pair_connect(struct pair *pair, bool in_clear)
 {
     struct side side = {.in_clear = in_clear};
 
     pair_init(pair, side, side);
-    pair_shake(pair);
-    CHECK_TEXT("", pair->why[0]);
-    CHECK_TEXT("", pair->why[1]);
-    CHECK(!pair->wants[0] && !pair->wants[1]);
+    pair_shake_well(pair);
 }
 
 static inline void pair_fini(struct pair *pair)

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/loop.h"
 #include "base/status.h"
+#include "net/tcp/kernel_tls.h"
 #include "net/tcp/stream.h"
 #include "stream_pair.h"
 
@@ -41,7 +42,7 @@ struct end {
 };
 
 struct ends {
-    bool in_clear, is_split;
+    bool in_clear, in_kernel, is_split;
     struct channel_pair pair;
     struct end end[2];
 };
@@ -240,10 +241,18 @@ static inline void stand_up(struct end *end)
     end->loop = NULL;
 }
 
+static inline void connect_ends(struct ends *ends)
+{
+    int fds[2];
+
+    connect_sockets(fds);
+    connect_over(&ends->pair, ends->in_clear, ends->in_kernel, fds);
+}
+
 /* Connects, but sends nothing yet. */
 static inline void join_silently(struct ends *ends)
 {
-    connect_channels(&ends->pair, ends->in_clear);
+    connect_ends(ends);
     for (int i = 0; i < 2; i++) {
         ends->end[i].channel = ends->pair.channels[i];
         ends->pair.channels[i] = NULL;
@@ -306,14 +315,16 @@ static inline void wait_for(struct end *end, const char *diary)
     }
 }
 
-/* Runs the test, which joins and parts the ends, for channels in clear and encrypted, with the loop as lane
- * and with another one. */
+/* Runs the test, which joins and parts the ends, for channels in clear, encrypted, and encrypted by the kernel
+ * if it can, with the loop as lane and with another one. */
 static inline void on_each_kind(void (*test)(struct ends *ends))
 {
-    for (unsigned kind = 0; kind < 4; kind++) {
-        struct ends ends = {.in_clear = kind & 1, .is_split = kind & 2};
-        fprintf(stderr, "    %s, %s\n", ends.in_clear ? "in clear" : "encrypted",
-                ends.is_split ? "with a lane" : "on the loop");
+    static const char *const ways[] = {"encrypted", "in clear", "encrypted by the kernel"};
+
+    for (unsigned kind = 0; kind < (psd_kernel_tls_is_there() ? 6 : 4); kind++) {
+        unsigned way = kind / 2;
+        struct ends ends = {.in_clear = way == 1, .in_kernel = way == 2, .is_split = kind & 1};
+        fprintf(stderr, "    %s, %s\n", ways[way], ends.is_split ? "with a lane" : "on the loop");
         test(&ends);
     }
 }

@@ -18,7 +18,7 @@
 enum { PAIR_JOB = 7 };
 
 struct channel_pair {
-    struct psd_trust *trust;
+    struct psd_trust *trusts[2];
     struct psd_channel *channels[2]; /* the client, the server; whoever takes one sets NULL */
 };
 
@@ -52,13 +52,18 @@ static inline void shake_hands(struct psd_channel *const channels[2])
     }
 }
 
-static inline void connect_over(struct channel_pair *pair, bool in_clear, const int fds[2])
+/* in_kernel: the server's channel is the kernel's, if that can encrypt. */
+static inline void connect_over(struct channel_pair *pair, bool in_clear, bool in_kernel,
+                                const int fds[2])
 {
     static const char key[] = "0123456789abcdef0123456789abcdef";
 
-    CHECK_OK(psd_trust_create(key, sizeof key, PAIR_JOB, in_clear, &pair->trust));
-    for (int i = 0; i < 2; i++)
-        CHECK_OK(psd_channel_create(pair->trust, fds[i], i == 1, &pair->channels[i]));
+    for (int i = 0; i < 2; i++) {
+        CHECK_OK(psd_trust_create(key, sizeof key, PAIR_JOB, in_clear, &pair->trusts[i]));
+        if (in_kernel && i == 1)
+            psd_trust_use_kernel(pair->trusts[i]);
+        CHECK_OK(psd_channel_create(pair->trusts[i], fds[i], i == 1, &pair->channels[i]));
+    }
     shake_hands(pair->channels);
 }
 
@@ -67,7 +72,7 @@ static inline void connect_channels(struct channel_pair *pair, bool in_clear)
     int fds[2];
 
     connect_sockets(fds);
-    connect_over(pair, in_clear, fds);
+    connect_over(pair, in_clear, false, fds);
 }
 
 /* Without a network: what is written is there at once. */
@@ -76,14 +81,15 @@ static inline void connect_directly(struct channel_pair *pair, bool in_clear)
     int fds[2];
 
     CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds) == 0);
-    connect_over(pair, in_clear, fds);
+    connect_over(pair, in_clear, false, fds);
 }
 
 static inline void forget_channels(struct channel_pair *pair)
 {
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         psd_channel_destroy(pair->channels[i]);
-    psd_trust_destroy(pair->trust);
+        psd_trust_destroy(pair->trusts[i]);
+    }
 }
 
 #endif

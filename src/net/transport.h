@@ -83,6 +83,7 @@ struct psd_net_config {
     uint64_t job;           /* the number of the job: frames of another are refused */
     uint32_t epoch;         /* of its membership: frames of another are refused, too */
     bool in_clear;          /* net.encrypt=off: authenticated, but readable by whoever listens */
+    bool no_ktls;           /* tcp: the kernel does not encrypt, even where it can */
     unsigned streams;       /* of a connection; 0: as many as lanes, or 1 */
     unsigned lanes;         /* threads that read and write beside the loop; 0: the loop does it,
                                or, where `streams` is 0 too, what the link needs (tcp/link.h) */

@@ -58,10 +58,12 @@ void psd_channel_destroy(struct psd_channel *channel)
     if (!channel)
         return;
     SSL_free(channel->ssl);
+    psd_channel_leave_kernel(channel);
     close(channel->socket.fd);
     psd_alloc_free(channel->socket.out);
     psd_alloc_free(channel->socket.in);
     OPENSSL_cleanse(channel->keys, sizeof channel->keys);
+    OPENSSL_cleanse(channel->claim.secrets, sizeof channel->claim.secrets);
     psd_alloc_free(channel);
 }
 
@@ -102,10 +104,18 @@ static psd_status stay_in_tls(struct psd_channel *channel)
     return PSD_OK;
 }
 
+static psd_status begin_records(struct psd_channel *channel)
+{
+    if (channel->claim.trust->in_kernel)
+        PSD_TRY(psd_channel_enter_kernel(channel));
+    OPENSSL_cleanse(channel->claim.secrets, sizeof channel->claim.secrets);
+    return channel->in_kernel ? PSD_OK : stay_in_tls(channel);
+}
+
 static psd_status finish(struct psd_channel *channel)
 {
     PSD_TRY(psd_trust_end(channel->ssl));
-    PSD_TRY(psd_channel_is_clear(channel) ? leave_tls(channel) : stay_in_tls(channel));
+    PSD_TRY(psd_channel_is_clear(channel) ? leave_tls(channel) : begin_records(channel));
     channel->socket.left = SIZE_MAX;
     channel->is_done = true;
     return PSD_OK;
@@ -180,6 +190,8 @@ psd_status psd_channel_keys(struct psd_channel *channel, unsigned char sending[P
 psd_status psd_channel_read(struct psd_channel *channel, const struct iovec *to, int spans,
                             size_t *count)
 {
+    if (channel->in_kernel)
+        return psd_channel_read_kernel(channel, to, spans, count);
     return channel->ssl ? psd_channel_read_tls(channel, to, spans, count)
                         : psd_channel_read_clear(channel, to, spans, count);
 }
@@ -187,6 +199,8 @@ psd_status psd_channel_read(struct psd_channel *channel, const struct iovec *to,
 psd_status psd_channel_write(struct psd_channel *channel, const struct iovec *from, int spans,
                              size_t *count)
 {
+    if (channel->in_kernel)
+        return psd_channel_write_kernel(channel, from, spans, count);
     return channel->ssl ? psd_channel_write_tls(channel, from, spans, count)
                         : psd_channel_write_clear(channel, from, spans, count);
 }
@@ -194,4 +208,9 @@ psd_status psd_channel_write(struct psd_channel *channel, const struct iovec *fr
 bool psd_channel_is_garbled(const struct psd_channel *channel)
 {
     return channel->ending && !psd_channel_is_alert(channel->ending);
+}
+
+bool psd_channel_hides(const struct psd_channel *channel)
+{
+    return channel->in_kernel || psd_channel_is_garbled(channel);
 }

@@ -1,7 +1,8 @@
 /* channel.h - bytes to and from one peer that has proven to have our key.
  *
- *     socket --> shake ... shake (TLS handshake) --> read, write     encrypted by TLS, or, in clear, by
- *                                                                    plain system calls from then on
+ *     socket --> shake ... shake (TLS handshake) --> read, write     encrypted by OpenSSL; or by plain
+ *                                                                    system calls from then on: in clear,
+ *                                                                    or encrypted by the kernel
  *
  * In clear the handshake is the same; afterwards TLS is left and its exporter gives a key for each
  * direction, which seals heads (seal.h). Never blocks, and never raises SIGPIPE. One thread at a time; it
@@ -57,5 +58,9 @@ void psd_channel_expect(struct psd_channel *channel, size_t bytes);
  * there. The next read says so, and the socket's readiness does not tell of it. Whose words were altered
  * hears that the peer has refused them, and nothing garbled. */
 bool psd_channel_is_garbled(const struct psd_channel *channel);
+
+/* Whether a read that did not fill its vector may leave behind what the socket's readiness does not tell of:
+ * that reading has ended, or, in the kernel, a change of keys. So it is read again until nothing comes. */
+bool psd_channel_hides(const struct psd_channel *channel);
 
 #endif

@@ -27,13 +27,14 @@ static size_t mark_for(const struct psd_channel *channel, size_t bytes)
     return mark < MOST ? mark : MOST;
 }
 
-/* A mark that is somewhat lower than it could be stays. */
+/* A mark that is somewhat lower than it could be stays. The kernel's TLS wakes nobody before a record is
+ * whole, and has no mark: older kernels, while they wait for one, forget why the next record is refused. */
 void psd_channel_expect(struct psd_channel *channel, size_t bytes)
 {
     size_t mark = mark_for(channel, bytes);
     int value = (int)mark;
 
-    if (channel->mark <= mark && channel->mark >= mark / 2)
+    if (channel->in_kernel || (channel->mark <= mark && channel->mark >= mark / 2))
         return;
     if (setsockopt(channel->socket.fd, SOL_SOCKET, SO_RCVLOWAT, &value, sizeof value) == 0)
         channel->mark = mark;

@@ -1,34 +1,10 @@
 /* channel_test.c - bytes of those who have the key: all of them, in order, until the end. */
 #include "base/alloc.h"
-#include "base/random.h"
-#include "channel_pair.h"
+#include "channel_talk.h"
 #include "net/tcp/channel_state.h"
 
 #include <fcntl.h>
 #include <pthread.h>
-
-static struct iovec span(void *data, size_t bytes)
-{
-    return (struct iovec){.iov_base = data, .iov_len = bytes};
-}
-
-/* Sends a short text in two spans, and reads it into two others. */
-static void say(struct pair *pair, int from, const char *text)
-{
-    char copy[64], got[64] = {0};
-    size_t count, length = strlen(text), half = length / 2;
-
-    snprintf(copy, sizeof copy, "%s", text);
-    struct iovec out[] = {span(copy, half), span(copy + half, length - half)};
-    struct iovec in[] = {span(got, 3), span(got + 3, sizeof got - 3)};
-    CHECK_OK(psd_channel_write(pair->channel[from], out, 2, &count));
-    CHECK(count == length);
-    CHECK_OK(psd_channel_read(pair->channel[!from], in, 2, &count));
-    CHECK(count == length);
-    CHECK_TEXT(text, got);
-    CHECK_OK(psd_channel_read(pair->channel[!from], in, 2, &count));
-    CHECK(count == 0);
-}
 
 static void both_ways_work_encrypted_and_in_clear(void)
 {
@@ -76,69 +52,13 @@ static void records_are_as_long_as_can_be(void)
     pair_fini(&pair);
 }
 
-/* Random bytes in random vectors through a socket that takes little at a time. */
-struct flow {
-    unsigned char *bytes;
-    size_t total, at;
-    uint64_t seed, drawn;
-};
-
-static size_t make_vector(struct flow *flow, struct iovec spans[4])
-{
-    size_t at = flow->at, most = 1 + psd_random_below(flow->seed, 0, flow->drawn++, 60000), sum = 0;
-
-    for (int i = 0; i < 4; i++) {
-        size_t length = psd_random_below(flow->seed, 0, flow->drawn++, most);
-        if (length > flow->total - at)
-            length = flow->total - at;
-        spans[i] = span(flow->bytes + at, length);
-        at += length;
-        sum += length;
-    }
-    return sum;
-}
-
-/* Goes on with the same vector until it is written. */
-static void pump(struct pair *pair, struct flow *out, struct flow *in)
-{
-    struct iovec from[4], to[4];
-
-    while (in->at < in->total) {
-        size_t length = make_vector(out, from), done = 0, count;
-        struct iovec *next = from;
-        do {
-            CHECK_OK(psd_channel_write(pair->channel[0], next, (int)(from + 4 - next), &count));
-            done += count;
-            out->at += count;
-            for (; next < from + 4 && count >= next->iov_len; next++)
-                count -= next->iov_len;
-            if (next < from + 4)
-                *next = span((char *)next->iov_base + count, next->iov_len - count);
-            make_vector(in, to);
-            CHECK_OK(psd_channel_read(pair->channel[1], to, 4, &count));
-            in->at += count;
-        } while (done < length);
-    }
-}
-
 static void all_bytes_arrive_in_order_however_they_are_cut(void)
 {
     for (int in_clear = 0; in_clear < 2; in_clear++) {
-        size_t total = 4 << 20;
-        struct flow out = {.bytes = malloc(total), .total = total, .seed = 5};
-        struct flow in = {.bytes = calloc(1, total), .total = total, .seed = 6};
         struct pair pair;
-        int little = 9000;
-        for (size_t i = 0; i < total; i++)
-            out.bytes[i] = (unsigned char)psd_random_u32(7, 0, i);
         pair_connect(&pair, in_clear);
-        CHECK(setsockopt(psd_channel_fd(pair.channel[0]), SOL_SOCKET, SO_SNDBUF, &little,
-                         sizeof little) == 0);
-        pump(&pair, &out, &in);
-        CHECK(memcmp(out.bytes, in.bytes, total) == 0);
+        flow_through(&pair);
         pair_fini(&pair);
-        free(out.bytes);
-        free(in.bytes);
     }
 }
 

@@ -5,9 +5,7 @@
  *     what waits (socket.h)          [ rec | rec | rec ]
  *
  * Bytes are counted as written when their records have been sent, not when they are encrypted. Those in
- * between are held: the caller gives them again, and they are passed over.
- *
- * The kernel's TLS is not used: docs/decisions/15-the-kernels-tls.md says why. */
+ * between are held: the caller gives them again, and they are passed over. */
 #include "base/status.h"
 #include "net/tcp/channel_state.h"
 

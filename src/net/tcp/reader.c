@@ -72,7 +72,7 @@ static psd_status fetch(struct psd_reader *reader)
     reader->near_end += count - landed;
     reader->total += count;
     reader->budget -= count < reader->budget ? count : reader->budget;
-    reader->is_dry = count == 0 || (count < wanted && !psd_channel_is_garbled(reader->channel));
+    reader->is_dry = count == 0 || (count < wanted && !psd_channel_hides(reader->channel));
     return PSD_OK;
 }
 

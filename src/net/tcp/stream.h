@@ -11,10 +11,11 @@
  * What crosses is in lists and fields guarded by the stream's lock, and either side has one post at a
  * time for all of it; where the lane is the loop itself, nothing is locked, nothing is posted for
  * reading, and place and arrived are asked at once. Handlers run on the endpoint's loop, and so do all
- * calls here; none of them calls a handler before it returns. A stream in use allocates nothing; it
- * has a post on its lane and one on its loop at a time, for which there is room after a while, or from
- * the start by psd_loop_reserve. Payloads are not copied in user space, except that what is to be
- * added is read into a buffer that stays in the cache, and what is encrypted passes through OpenSSL.
+ * calls here; none of them calls a handler before it returns. A stream in use allocates nothing, but for
+ * the kernel's next key, every 128 GB; it has a post on its lane and one on its loop at a time, for which
+ * there is room after a while, or from the start by psd_loop_reserve. Payloads are not copied in user
+ * space, except that what is to be added is read into a buffer that stays in the cache, and what OpenSSL
+ * encrypts passes through its own.
  *
  * In clear a payload's CRC comes behind it, so what is added has been added when it turns out wrong: the
  * connection closes, and the job ends with it. */

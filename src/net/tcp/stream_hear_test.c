@@ -99,7 +99,7 @@ static void hear_noise(struct ends *ends, bool is_first)
     char x[] = "x";
     size_t count = 0;
 
-    connect_channels(&ends->pair, ends->in_clear);
+    connect_ends(ends);
     struct psd_channel *sender = ends->pair.channels[0];
     if (!is_first)
         CHECK_OK(psd_channel_write(sender, &(struct iovec){x, 1}, 1, &count));

@@ -8,12 +8,16 @@
 #include <sys/socket.h>
 
 /* Bytes that have come and wait for us are a sign of life, too: we may have been stopped ourselves, or
- * wait for more of them (psd_channel_expect). */
-static bool has_unread(const struct psd_stream *stream)
+ * wait for more of them (psd_channel_expect). Those that were there a beat ago, though nobody puts a frame
+ * off, are not: the kernel's TLS gives nothing of a record of which a part is missing. */
+static bool has_unread(struct psd_stream *stream)
 {
-    int bytes = 0;
+    int bytes = 0, before = stream->unread;
 
-    return ioctl(stream->fd, FIONREAD, &bytes) == 0 && bytes > 0;
+    if (ioctl(stream->fd, FIONREAD, &bytes))
+        bytes = 0;
+    stream->unread = bytes;
+    return bytes > 0 && (bytes != before || stream->is_put_off);
 }
 
 /* Since when the peer's kernel has answered nothing. While it has no room it answers probes, which come

@@ -77,6 +77,7 @@ struct psd_stream {
     bool is_in_turn; /* where the lane is the loop: it is the lane now, and sees orders itself */
     unsigned busy;   /* functions that are at it, for whom a closed stream stays */
     size_t queued;   /* bytes */
+    int unread;      /* bytes that waited in the kernel at the last beat */
     uint64_t
         probing_since; /* when we first saw that the peer leaves a probe unanswered; 0: it does not */
 };

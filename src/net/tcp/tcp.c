@@ -71,6 +71,8 @@ static psd_status start(struct psd_endpoint *endpoint, const struct psd_endpoint
 {
     PSD_TRY(psd_trust_create(options->key, options->key_size, options->config.job,
                              options->config.in_clear, &endpoint->trust));
+    if (!options->config.no_ktls)
+        psd_trust_use_kernel(endpoint->trust);
     PSD_TRY(
         psd_tcp_listen_open(endpoint, options->address ? options->address : "", options->towards));
     PSD_TRY(start_lanes(endpoint));

@@ -1,6 +1,7 @@
 /* trust.c - the job's key, and OpenSSL told to believe nothing else. */
 #include "base/alloc.h"
 #include "base/status.h"
+#include "net/tcp/kernel_tls.h"
 #include "net/tcp/socket.h"
 #include "net/tcp/trust_state.h"
 #include "net/transport.h"
@@ -147,6 +148,23 @@ psd_status psd_trust_create(const void *key, size_t size, uint64_t job, bool in_
     else
         psd_trust_destroy(trust);
     return status;
+}
+
+/* OpenSSL tells its secrets, line by line, whoever wants to log them. */
+static void note_secret(const SSL *ssl, const char *line)
+{
+    static const char *const labels[] = {"CLIENT_TRAFFIC_SECRET_0", "SERVER_TRAFFIC_SECRET_0"};
+    struct psd_trust_claim *claim = SSL_get_app_data(ssl);
+
+    for (int i = 0; i < 2; i++)
+        claim->has_secret[i] |= psd_traffic_read(line, labels[i], claim->secrets[i]);
+}
+
+void psd_trust_use_kernel(struct psd_trust *trust)
+{
+    trust->in_kernel = !trust->in_clear && psd_kernel_tls_is_there();
+    if (trust->in_kernel)
+        SSL_CTX_set_keylog_callback(trust->context, note_secret);
 }
 
 void psd_trust_destroy(struct psd_trust *trust)

@@ -20,6 +20,11 @@ struct psd_trust;
  * (PSD_TRANSPORT_KEY). PSD_ENOSUP: this OpenSSL lacks something. */
 psd_status psd_trust_create(const void *key, size_t size, uint64_t job, bool in_clear,
                             struct psd_trust **out);
+
+/* Lets the kernel encrypt, if it can (kernel_tls.h) and there is something to encrypt. Right after
+ * create. */
+void psd_trust_use_kernel(struct psd_trust *trust);
+
 void psd_trust_destroy(struct psd_trust *trust); /* NULL is fine */
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "base/secret.h"
 #include "net/tcp/identity.h"
+#include "net/tcp/traffic.h"
 #include "net/tcp/trust.h"
 
 #include <openssl/ssl.h>
@@ -21,6 +22,7 @@ struct psd_trust {
     struct psd_secret *key;               /* owned; the job's */
     unsigned char identity[PSD_IDENTITY]; /* ours, without its random bytes */
     bool in_clear;
+    bool in_kernel; /* the kernel encrypts, where a socket lets it */
 };
 
 /* What one side of a handshake says it is, and what it thinks of the other. */
@@ -28,6 +30,10 @@ struct psd_trust_claim {
     const struct psd_trust *trust;        /* borrowed */
     unsigned char identity[PSD_IDENTITY]; /* a client's; a server's once it has come */
     enum psd_identity_doubt doubt;        /* a server's, of the client */
+
+    /* The client's and the server's, for the kernel, and whether OpenSSL has told them. */
+    unsigned char secrets[2][PSD_TRAFFIC_SECRET];
+    bool has_secret[2];
 };
 
 /* A TLS object that is about to shake hands, without a BIO. `claim` is filled, and borrowed until the
