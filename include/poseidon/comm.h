@@ -74,7 +74,8 @@ struct psd_comm_rates {
 };
 
 /* What a seat is opened with. All but address, streams, lanes, congestion, window, rank, hosted, batch,
- * batches, bandwidth, latency, timeout_ms, threads, warn, context and rates is the same for all processes. */
+ * batches, bandwidth, latency, timeout_ms, threads, warn, context, rates and no_ktls is the same for all
+ * processes. */
 struct psd_comm_options {
     /* Where rank 0 is found: "tcp://host:port", or, among threads of one process, "inproc://name";
      * copied. */
@@ -134,6 +135,9 @@ struct psd_comm_options {
     void *context; /* borrowed until close */
 
     struct psd_comm_rates rates; /* only those of rank 0 count */
+
+    /* tcp: OpenSSL encrypts, even where the kernel can, which spares copies (kTLS, since Linux 6.14). */
+    bool no_ktls;
 };
 
 /* A parameter to keep in step. */

@@ -40,6 +40,9 @@ static const struct psd_option bench_options[] = {
      PSD_INT(struct psd_bench_options, iterations, 1, PSD_SPREAD_MOST)},
     {"encrypt", NULL, "on", "whether payloads are encrypted",
      PSD_CHOICE(struct psd_bench_options, encrypt, encrypts)},
+    {"ktls", NULL, "auto",
+     "whether the kernel encrypts payloads; auto: where it can (Linux 6.14, module tls)",
+     PSD_CHOICE(struct psd_bench_options, ktls, psd_network_ktls_words)},
     {"streams", "N", "0", "sockets between two processes; 0: as many as lanes",
      PSD_INT(struct psd_bench_options, streams, 0, PSD_NETWORK_STREAMS)},
     {"window", NULL, "0",
@@ -105,7 +108,9 @@ static void say_links(const struct psd_bench *bench)
         fprintf(bench->cli->out, "all processes on loopback, whose speed is not limited%s%s%s%s",
                 *why ? " (" : "", why, *why && geteuid() != 0 ? "; root may" : "", *why ? ")" : "");
     fprintf(bench->cli->out, "; payloads %s\n",
-            bench->options->encrypt == PSD_BENCH_CLEAR ? "in clear" : "encrypted");
+            bench->options->encrypt == PSD_BENCH_CLEAR
+                ? "in clear"
+                : psd_network_encrypted(bench->options->ktls));
 }
 
 static psd_status open_links(struct psd_bench *bench)

@@ -19,6 +19,7 @@ struct psd_bench_options {
     size_t window;
     enum psd_bench_arithmetic arithmetic;
     enum psd_bench_encrypt encrypt;
+    enum psd_network_ktls ktls;
     char *dilate;
     bool loopback;
     char *csv;

@@ -33,6 +33,7 @@ psd_status psd_bench_members_seat(struct psd_bench_members *members, unsigned ra
         .key = psd_secret_data(bench->key),
         .key_size = psd_secret_size(bench->key),
         .in_clear = options->encrypt == PSD_BENCH_CLEAR,
+        .no_ktls = options->ktls == PSD_NETWORK_KTLS_OFF,
         .streams = (unsigned)options->streams,
         .lanes = (unsigned)options->lanes,
         .window = options->window,

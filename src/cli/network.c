@@ -1,9 +1,11 @@
 #include "cli/network.h"
 #include "net/tcp/address.h"
+#include "net/tcp/kernel_tls.h"
 
 #include <string.h>
 
 static const char *const encrypts[] = {"auto", "on", "off", NULL};
+const char *const psd_network_ktls_words[] = {"auto", "off", NULL};
 
 const struct psd_setting psd_network_settings[] = {
     {"net.timeout", "10s",
@@ -14,6 +16,10 @@ const struct psd_setting psd_network_settings[] = {
      "auto "
      "leaves out what does not leave the machine",
      PSD_CHOICE(struct psd_network_config, encrypt, encrypts)},
+    {"net.ktls", "auto",
+     "whether the kernel encrypts; auto: where it can, and can change keys (Linux 6.14, module "
+     "tls); else OpenSSL does",
+     PSD_CHOICE(struct psd_network_config, ktls, psd_network_ktls_words)},
     {"net.port", "7070",
      "where processes listen: at the first free port from this one on, or of a range, 7070-7099",
      PSD_PORTS(struct psd_network_config, port)},
@@ -47,6 +53,13 @@ struct psd_value_ports psd_network_ports(const struct psd_network_config *config
                          ? (uint16_t)(ports.first + PSD_TCP_PORTS - 1)
                          : UINT16_MAX;
     return ports;
+}
+
+const char *psd_network_encrypted(enum psd_network_ktls ktls)
+{
+    bool by_kernel = ktls == PSD_NETWORK_KTLS_AUTO && psd_kernel_tls_is_there();
+
+    return by_kernel ? "encrypted by the kernel" : "encrypted";
 }
 
 const char *psd_network_congestion(const struct psd_network_config *config)

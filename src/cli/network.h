@@ -7,9 +7,13 @@
 /* AUTO leaves what never leaves the machine in clear, and encrypts all else. */
 enum psd_network_encrypt { PSD_NETWORK_AUTO, PSD_NETWORK_ON, PSD_NETWORK_OFF };
 
+/* The kernel encrypts where it can, or never. */
+enum psd_network_ktls { PSD_NETWORK_KTLS_AUTO, PSD_NETWORK_KTLS_OFF };
+
 struct psd_network_config {
     uint64_t timeout_ns;
     enum psd_network_encrypt encrypt;
+    enum psd_network_ktls ktls;
     struct psd_value_ports port;
     int64_t streams, lanes; /* 0: not said */
     char *congestion;       /* "auto" or NULL: not said */
@@ -17,6 +21,11 @@ struct psd_network_config {
 };
 
 enum { PSD_NETWORK_STREAMS = 64 }; /* of each two processes, and lanes of one, at most */
+
+/* How an enum psd_network_ktls is written; and who encrypts then, on this machine: "encrypted", or
+ * "encrypted by the kernel". */
+extern const char *const psd_network_ktls_words[];
+const char *psd_network_encrypted(enum psd_network_ktls ktls);
 
 /* The congestion control that is said, or NULL. */
 const char *psd_network_congestion(const struct psd_network_config *config);

@@ -152,6 +152,7 @@ static void fill_seat(struct psd_cli *cli, const struct psd_invitation *invitati
     seat->ranks = teamwork->ranks;
     seat->workers = teamwork->workers;
     seat->in_clear = psd_teamwork_is_in_clear(&cli->network, seat->coordinator);
+    seat->no_ktls = cli->network.ktls == PSD_NETWORK_KTLS_OFF;
     seat->streams = (unsigned)cli->network.streams;
     seat->lanes = (unsigned)cli->network.lanes;
     seat->window = cli->network.window;

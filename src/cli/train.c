@@ -151,7 +151,7 @@ static void show_trust(struct psd_cli *cli, const struct psd_teamwork *teamwork)
                      "Processes talk in clear: that keeps out strangers and accidents, not those "
                      "who read or alter packets on the way.");
     else
-        psd_log_info(cli->log, "Processes talk encrypted.");
+        psd_log_info(cli->log, "Processes talk %s.", psd_network_encrypted(cli->network.ktls));
 }
 
 /* What goes on beside the solver. */

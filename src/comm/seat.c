@@ -205,6 +205,7 @@ static struct psd_net_config config_of(const struct psd_comm_options *options)
 {
     return (struct psd_net_config){.job = options->job,
                                    .in_clear = options->in_clear,
+                                   .no_ktls = options->no_ktls,
                                    .streams = options->streams,
                                    .lanes = options->lanes,
                                    .congestion = options->congestion,
