@@ -263,6 +263,7 @@ struct psd_comm_counters {
     uint64_t refused_late;       /* callers, and streams of theirs, that took too long */
     uint64_t refused_garbled;    /* frames that were altered on their way; the first ends the job */
     uint64_t refused_foreign, refused_replayed, refused_old; /* of another job, sequence, epoch */
+    uint64_t refused_starved; /* times that nobody was let in: too few descriptors, or no memory */
 };
 PSD_API void psd_comm_count(struct psd_comm *comm, struct psd_comm_counters *out);
 

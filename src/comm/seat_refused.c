@@ -14,6 +14,7 @@ void psd_seat_count_refused(const struct psd_comm *comm, struct psd_comm_counter
     out->refused_foreign = refusals.foreign;
     out->refused_replayed = refusals.replayed;
     out->refused_old = refusals.old;
+    out->refused_starved = refusals.starved;
 }
 
 /* "2 garbled frames; 1 frames of another job", of those that are not zero; returns whether there is one. */
@@ -29,6 +30,7 @@ static bool list(const struct psd_net_refusals *refusals, char *out, size_t size
         {refusals->foreign, "frames of another job"},
         {refusals->replayed, "frames out of sequence"},
         {refusals->old, "frames of another epoch"},
+        {refusals->starved, "times all callers, with too few descriptors or no memory"},
     };
     size_t at = 0;
 
@@ -43,7 +45,7 @@ static bool list(const struct psd_net_refusals *refusals, char *out, size_t size
 /* Who has no job has heard of it in the sentence that says so. */
 void psd_seat_tell_refused(struct psd_comm *comm)
 {
-    char what[300], sentence[400];
+    char what[400], sentence[500];
 
     if (!comm->mesh || comm->phase == PSD_SEAT_JOINING)
         return;
