@@ -4,11 +4,13 @@
  * the cache, and prints GB/s and the processor's seconds for a GB, both sides together: by plain
  * send and recv, by OpenSSL's own SSL_write and SSL_read with the same cipher, and by streams in clear
  * (sealed heads, CRC) and encrypted, stored and added, with the endpoint's loop as lane and with a lane of
- * its own. The best of several rounds counts, since others may use the machine. */
+ * its own; and encrypted by the kernel, where it can. The best of several rounds counts, since others may use
+ * the machine. */
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/loop.h"
 #include "base/thread.h"
+#include "net/tcp/kernel_tls.h"
 #include "net/tcp/stream.h"
 
 #include <arpa/inet.h>
@@ -39,7 +41,7 @@ struct side;
 struct way {
     const char *name;
     void (*go)(struct side *sides); /* NULL: by streams, which the rest is about */
-    bool is_openssl, in_clear, add, has_lane;
+    bool is_openssl, in_clear, in_kernel, add, has_lane;
 };
 
 struct figures {
@@ -373,6 +375,8 @@ static struct figures run(const struct way *way, unsigned char *const memory[2])
         shake_by_openssl(sides);
     if (!way->go) {
         check(psd_trust_create(key, sizeof key, JOB, way->in_clear, &trust) == PSD_OK, "key");
+        if (way->in_kernel)
+            psd_trust_use_kernel(trust);
         shake_hands(trust, sides);
         start_side(&sides[0]);
         start_side(&sides[1]);
@@ -407,17 +411,19 @@ static const struct way ways[] = {
     {.name = "encrypted, added", .add = true},
     {.name = "in clear, stored, lane", .in_clear = true, .has_lane = true},
     {.name = "in clear, added, lane", .in_clear = true, .add = true, .has_lane = true},
+    {.name = "by the kernel, stored", .in_kernel = true},
+    {.name = "by the kernel, added", .in_kernel = true, .add = true},
 };
 
-enum { WAYS = sizeof ways / sizeof *ways };
+enum { WAYS = sizeof ways / sizeof *ways, BY_KERNEL = 2 };
 
 /* All ways in turn, round by round, so that what others do meets all of them. */
-static void measure(struct figures best[WAYS])
+static void measure(int count, struct figures best[WAYS])
 {
     unsigned char *memory[2] = {new_memory(), new_memory()};
 
-    for (int i = 0; i < ROUNDS * WAYS; i++) {
-        struct figures now = run(&ways[i % WAYS], memory), *kept = &best[i % WAYS];
+    for (int i = 0; i < ROUNDS * count; i++) {
+        struct figures now = run(&ways[i % count], memory), *kept = &best[i % count];
         if (now.speed > kept->speed)
             kept->speed = now.speed;
         if (kept->cost == 0 || now.cost < kept->cost)
@@ -430,11 +436,12 @@ static void measure(struct figures best[WAYS])
 int main(void)
 {
     struct figures best[WAYS] = {{0, 0}};
+    int count = psd_kernel_tls_is_there() ? WAYS : WAYS - BY_KERNEL;
 
-    measure(best);
+    measure(count, best);
     printf("loopback, frames of %d KB; best of %d rounds\n\n", FRAME >> 10, ROUNDS);
     printf("way                        GB/s   of plain   CPU s/GB   of plain\n");
-    for (int i = 0; i < WAYS; i++)
+    for (int i = 0; i < count; i++)
         printf("%-24s %6.2f %9.0f%% %10.3f %9.0f%%\n", ways[i].name, best[i].speed,
                100 * best[i].speed / best[0].speed, best[i].cost,
                100 * best[i].cost / best[0].cost);
