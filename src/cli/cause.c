@@ -27,7 +27,7 @@ int psd_cause_exit_code(int state)
     return WIFSIGNALED(state) ? SIGNALLED + WTERMSIG(state) : WEXITSTATUS(state);
 }
 
-bool psd_cause_hear(struct psd_cause *cause, unsigned rank, int state, bool is_asked)
+bool psd_cause_hear(struct psd_cause *cause, unsigned rank, int state, bool is_asked, bool has_lost)
 {
     int exit_code = psd_cause_exit_code(state);
     enum psd_cause_weight weight = PSD_CAUSE_FAILED;
@@ -38,6 +38,8 @@ bool psd_cause_hear(struct psd_cause *cause, unsigned rank, int state, bool is_a
         weight = PSD_CAUSE_KILLED;
     else if (is_asked && exit_code == PSD_EXIT_AGAIN)
         weight = PSD_CAUSE_ASKED;
+    else if (is_asked && has_lost)
+        weight = PSD_CAUSE_LOSS;
     if (weight <= cause->weight)
         return false;
     *cause = (struct psd_cause){weight, rank, exit_code};

@@ -8,6 +8,7 @@ enum { MOST = 4 };
 
 /* A wait status, as Linux makes it. */
 #define CODE(code) ((code) << 8)
+#define LOSS       CODE(2) /* of one that has lost another */
 
 static void the_first_failure_is_the_cause_unless_one_is_killed(void)
 {
@@ -28,6 +29,12 @@ static void the_first_failure_is_the_cause_unless_one_is_killed(void)
         {"one that aborts by itself", {0, SIGABRT, CODE(1), 0}, 1, 134, false},
         {"asked to end, and to be started again", {CODE(75), CODE(75), 0, 0}, 0, 75, true},
         {"asked to end, and cannot", {CODE(75), CODE(75), CODE(1), 0}, 2, 1, true},
+        {"asked to end, and missed before it is heard", {LOSS, CODE(75), LOSS, 0}, 1, 75, true},
+        {"asked to end, and missed afterwards", {CODE(75), LOSS, 0, LOSS}, 0, 75, true},
+        {"asked to end, and lost", {LOSS, LOSS, 0, 0}, 0, 2, true},
+        {"asked to end, lost, and one cannot", {LOSS, CODE(3), CODE(75), 0}, 1, 3, true},
+        {"asked to end, and killed", {LOSS, CODE(75), SIGKILL, 0}, 2, 137, true},
+        {"lost", {LOSS, CODE(75), 0, 0}, 0, 2, false},
         {"started again without being asked", {CODE(75), CODE(1), 0, 0}, 0, 75, false},
         {"one that leaves a core file", {0, 0x80 | SIGSEGV, CODE(1), 0}, 1, 139, false},
     };
@@ -36,7 +43,8 @@ static void the_first_failure_is_the_cause_unless_one_is_killed(void)
         struct psd_cause cause = {.rank = 0};
         fprintf(stderr, "    %s\n", cases[i].what);
         for (unsigned rank = 0; rank < MOST; rank++) {
-            bool is_it = psd_cause_hear(&cause, rank, cases[i].states[rank], cases[i].is_asked);
+            bool is_it = psd_cause_hear(&cause, rank, cases[i].states[rank], cases[i].is_asked,
+                                        cases[i].states[rank] == LOSS);
             CHECK(is_it == (cause.weight && cause.rank == rank));
         }
         CHECK((cause.weight != PSD_CAUSE_NONE) == (cases[i].exit_code != 0));

@@ -64,6 +64,11 @@ void psd_launch_give_up(struct psd_launch *launch, psd_status status)
 
 /* --- one has ended ------------------------------------------------------------------------------ */
 
+static bool has_lost(const struct psd_launch *launch, unsigned rank)
+{
+    return launch->wills[rank].status == PSD_EPEER;
+}
+
 /* How it has ended is told of one that was killed, unless by what we passed on, and of the first that has
  * failed without words, unless it is alone or was asked to end. */
 static bool is_strange(const struct psd_launch *launch, int state, bool is_cause, bool has_words)
@@ -73,7 +78,8 @@ static bool is_strange(const struct psd_launch *launch, int state, bool is_cause
     return is_cause && !has_words && launch->options->count > 1 && !launch->is_asked;
 }
 
-/* And the words of one member are told: others have the same to say. */
+/* And the words of one member are told: others have the same to say. Those of a loss wait for the end, as it
+ * may turn out to be none. */
 static void tell_end(struct psd_launch *launch, unsigned rank, int state, bool is_cause)
 {
     const struct psd_launch_will *will = &launch->wills[rank];
@@ -86,6 +92,8 @@ static void tell_end(struct psd_launch *launch, unsigned rank, int state, bool i
              has_words ? will->sentence : sentence);
         launch->end->is_own = has_words;
     }
+    if (launch->is_asked && has_lost(launch, rank))
+        return;
     if (is_strange(launch, state, is_cause, has_words))
         tell(launch, sentence);
     else if (has_words && !launch->has_told)
@@ -108,16 +116,13 @@ static void let_others_end(struct psd_launch *launch, unsigned rank)
 
     if (is_missing)
         launch->wake_at = psd_clock_now() + lost_ns;
-    if (is_missing || !launch->is_asked)
+    if (!launch->is_asked)
         act_after(launch, launch->options->grace_ns);
+    else if (is_missing) /* it may be about to end as it was asked to */
+        act_after(launch, lost_ns + launch->options->grace_ns);
 }
 
-/* Who has lost one that ended as it was asked to has only not heard of that yet. */
-static bool is_asked_next(const struct psd_launch *launch, unsigned rank)
-{
-    return launch->cause.weight == PSD_CAUSE_ASKED && launch->wills[rank].status == PSD_EPEER;
-}
-
+/* Who has lost one that ended as it was asked to has only not heard of that yet; nobody is hurried then. */
 static void note_end(struct psd_launch *launch, const struct psd_keeper_news *news)
 {
     bool is_first = launch->cause.weight == PSD_CAUSE_NONE;
@@ -125,12 +130,15 @@ static void note_end(struct psd_launch *launch, const struct psd_keeper_news *ne
     if (launch->relay)
         psd_relay_hear(launch->relay, news->rank); /* its last words come before ours */
     launch->n_ended++;
-    if (launch->is_ending || news->state == 0 || is_asked_next(launch, news->rank))
+    if (launch->is_ending || news->state == 0)
         return;
-    bool is_cause = psd_cause_hear(&launch->cause, news->rank, news->state, launch->is_asked);
+    bool is_cause = psd_cause_hear(&launch->cause, news->rank, news->state, launch->is_asked,
+                                   has_lost(launch, news->rank));
     tell_end(launch, news->rank, news->state, is_cause);
     if (is_first)
         let_others_end(launch, news->rank);
+    else if (is_cause && launch->cause.weight == PSD_CAUSE_ASKED)
+        launch->act_at = launch->wake_at = PSD_CLOCK_NEVER;
 }
 
 static void note_failed_start(struct psd_launch *launch, const struct psd_keeper_news *news)
@@ -146,6 +154,8 @@ static void note_gone(struct psd_launch *launch)
 
     launch->is_gone = true;
     launch->act_at = launch->wake_at = PSD_CLOCK_NEVER;
+    if (launch->cause.weight == PSD_CAUSE_LOSS)
+        tell(launch, launch->end->sentence);
     if (state == 0)
         return;
     psd_offspring_end(&launch->others);
