@@ -2,6 +2,7 @@
 #ifndef PSD_TESTS_CHANNEL_TALK_H
 #define PSD_TESTS_CHANNEL_TALK_H
 
+#include "base/alloc.h"
 #include "base/random.h"
 #include "channel_pair.h"
 
@@ -38,6 +39,40 @@ static inline void say(struct pair *pair, int from, const char *text)
     CHECK_TEXT(text, got);
     CHECK_OK(psd_channel_read(pair->channel[!from], &(struct iovec){got, 1}, 1, &count));
     CHECK(count == 0);
+}
+
+/* The client is done first, and speaks before the server has read its last message of the handshake. */
+static inline void say_behind_handshake(struct pair *pair)
+{
+    char text[] = "right behind it", got[64];
+    struct iovec out = span(text, sizeof text), in = span(got, sizeof got);
+    size_t count;
+
+    while (pair->wants[0]) {
+        pair_shake_one(pair, 0);
+        if (pair->wants[0])
+            pair_shake_one(pair, 1);
+    }
+    CHECK(pair->wants[1]);
+    CHECK_OK(psd_channel_write(pair->channel[0], &out, 1, &count));
+    pair_shake_one(pair, 1);
+    CHECK_TEXT("", pair->why[1]);
+    CHECK(!pair->wants[1]);
+    wait_for(pair->channel[1]);
+    CHECK_OK(psd_channel_read(pair->channel[1], &in, 1, &count));
+    CHECK(count == sizeof text);
+    CHECK_TEXT(text, got);
+}
+
+/* Shakes hands where the allocation with this number fails; whether there was one. */
+static inline bool shake_without_memory(struct pair *pair, long number)
+{
+    psd_alloc_fail_at(number);
+    pair_shake(pair);
+    bool failed = psd_alloc_fail_at(-1);
+    psd_status first = pair->status[0] != PSD_OK ? pair->status[0] : pair->status[1];
+    CHECK_STATUS(failed ? PSD_ENOMEM : PSD_OK, first);
+    return failed;
 }
 
 /* Random bytes in random vectors through a socket that takes little at a time. */

@@ -72,9 +72,10 @@ static psd_status next_secret(const struct psd_channel *channel, enum psd_kernel
                               struct psd_secret **out)
 {
     unsigned char next[PSD_TRAFFIC_SECRET];
-    bool done = psd_traffic_next(psd_secret_data(channel->secrets[way]), next);
-    psd_status status = done ? psd_secret_create(next, sizeof next, out) : PSD_ENOMEM;
 
+    if (!psd_traffic_next(psd_secret_data(channel->secrets[way]), next))
+        return psd_fail(PSD_ENOMEM, "OpenSSL has no memory for a connection's next key");
+    psd_status status = psd_secret_create(next, sizeof next, out);
     OPENSSL_cleanse(next, sizeof next);
     return status;
 }

@@ -1,5 +1,4 @@
 /* channel_kernel_test.c - whether the kernel encrypts or OpenSSL, nobody can tell. */
-#include "base/alloc.h"
 #include "channel_talk.h"
 #include "net/tcp/channel_state.h"
 #include "net/tcp/kernel_tls.h"
@@ -78,32 +77,16 @@ static void any_two_understand_each_other(void)
     }
 }
 
-/* The client is done first, and its words may come before the server's kernel is told its key. */
+/* The server's kernel is told its key when there are already records under it. */
 static void no_byte_is_lost_behind_the_handshake(void)
 {
     struct side side = {.in_kernel = true};
     struct pair pair;
-    char text[] = "right behind it", got[64];
-    struct iovec out = span(text, sizeof text), in = span(got, sizeof got);
     int fds[2];
-    size_t count;
 
     connect_sockets(fds);
     pair_init_on(&pair, side, side, fds);
-    while (pair.wants[0]) {
-        pair_shake_one(&pair, 0);
-        if (pair.wants[0])
-            pair_shake_one(&pair, 1);
-    }
-    CHECK(pair.wants[1]);
-    CHECK_OK(psd_channel_write(pair.channel[0], &out, 1, &count));
-    pair_shake_one(&pair, 1);
-    CHECK_TEXT("", pair.why[1]);
-    CHECK(!pair.wants[1]);
-    wait_for(pair.channel[1]);
-    CHECK_OK(psd_channel_read(pair.channel[1], &in, 1, &count));
-    CHECK(count == sizeof text);
-    CHECK_TEXT(text, got);
+    say_behind_handshake(&pair);
     pair_fini(&pair);
 }
 
@@ -424,11 +407,7 @@ static void a_handshake_survives_every_failed_allocation(void)
         int fds[2];
         connect_sockets(fds);
         pair_init_on(&pair, side, side, fds);
-        psd_alloc_fail_at(n);
-        pair_shake(&pair);
-        failed = psd_alloc_fail_at(-1);
-        psd_status first = pair.status[0] != PSD_OK ? pair.status[0] : pair.status[1];
-        CHECK_STATUS(failed ? PSD_ENOMEM : PSD_OK, first);
+        failed = shake_without_memory(&pair, n);
         pair_fini(&pair);
     }
 }

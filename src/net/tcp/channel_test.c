@@ -67,24 +67,9 @@ static void in_clear_no_byte_is_lost_behind_the_handshake(void)
 {
     struct side side = {.in_clear = true};
     struct pair pair;
-    char text[] = "right behind it", got[64];
-    struct iovec out = span(text, sizeof text), in = span(got, sizeof got);
-    size_t count;
 
     pair_init(&pair, side, side);
-    while (pair.wants[0]) {
-        pair_shake_one(&pair, 0);
-        if (pair.wants[0])
-            pair_shake_one(&pair, 1);
-    }
-    CHECK(pair.wants[1]);
-    CHECK_OK(psd_channel_write(pair.channel[0], &out, 1, &count));
-    pair_shake_one(&pair, 1);
-    CHECK_TEXT("", pair.why[1]);
-    CHECK(!pair.wants[1]);
-    CHECK_OK(psd_channel_read(pair.channel[1], &in, 1, &count));
-    CHECK(count == sizeof text);
-    CHECK_TEXT(text, got);
+    say_behind_handshake(&pair);
     pair_fini(&pair);
 }
 
@@ -323,11 +308,7 @@ static void a_handshake_survives_every_failed_allocation(void)
         for (long n = 0; failed; n++) {
             struct pair pair;
             pair_init(&pair, side, side);
-            psd_alloc_fail_at(n);
-            pair_shake(&pair);
-            failed = psd_alloc_fail_at(-1);
-            psd_status first = pair.status[0] != PSD_OK ? pair.status[0] : pair.status[1];
-            CHECK_STATUS(failed ? PSD_ENOMEM : PSD_OK, first);
+            failed = shake_without_memory(&pair, n);
             pair_fini(&pair);
         }
     }
