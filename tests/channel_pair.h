@@ -60,16 +60,22 @@ static inline void pair_init(struct pair *pair, struct side client, struct side 
 }
 
 /* Somebody is between the two: far[0] is the other end of the client's socket, far[1] of the server's. */
-static inline void pair_init_apart(struct pair *pair, struct side client, struct side server,
-                                   int far[2])
+static inline void pair_init_apart_on(struct pair *pair, struct side client, struct side server,
+                                      void (*make_sockets)(int fds[2]), int far[2])
 {
     int first[2], second[2];
 
-    pair_make_sockets(first);
-    pair_make_sockets(second);
+    make_sockets(first);
+    make_sockets(second);
     pair_init_on(pair, client, server, (int[2]){first[0], second[0]});
     far[0] = first[1];
     far[1] = second[1];
+}
+
+static inline void pair_init_apart(struct pair *pair, struct side client, struct side server,
+                                   int far[2])
+{
+    pair_init_apart_on(pair, client, server, pair_make_sockets, far);
 }
 
 static inline void pair_shake_one(struct pair *pair, int i)

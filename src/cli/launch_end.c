@@ -105,9 +105,7 @@ static void tell_end(struct psd_launch *launch, unsigned rank, int state, bool i
  * time only to write what it has; who is stopped has to go on to hear of it. */
 static bool is_missing_another(const struct psd_launch *launch, unsigned rank)
 {
-    psd_status status = launch->wills[rank].status;
-
-    return status == PSD_EPEER || status == PSD_ETIMEOUT;
+    return has_lost(launch, rank) || launch->wills[rank].status == PSD_ETIMEOUT;
 }
 
 static void let_others_end(struct psd_launch *launch, unsigned rank)

@@ -246,17 +246,12 @@ static void pass(int from, int to)
         CHECK(send(to, bytes, (size_t)length, 0) == length);
 }
 
-/* Somebody is between the two: far[0] is the other end of the client's socket, far[1] of the server's. */
+/* Somebody is between the two, who carries the handshake. */
 static void pair_connect_apart(struct pair *pair, int far[2])
 {
     struct side side = {.in_kernel = true};
-    int first[2], second[2];
 
-    connect_sockets(first);
-    connect_sockets(second);
-    pair_init_on(pair, side, side, (int[2]){first[0], second[0]});
-    far[0] = first[1];
-    far[1] = second[1];
+    pair_init_apart_on(pair, side, side, connect_sockets, far);
     for (int turn = 0; pair->wants[0] || pair->wants[1]; turn++) {
         pair_shake_one(pair, turn % 2);
         pass(far[0], far[1]);
